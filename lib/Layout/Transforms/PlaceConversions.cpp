@@ -61,6 +61,7 @@ static bool isOfLaunch(LoadOp load) {
 
 /// A few elements: each thread may as well load its own from the cache.
 static bool isSmall(RankedTensorType type) {
+  // At most 16 KB of f32, as much as the smallest first-level cache of the chips has (`l1Bytes`).
   constexpr int64_t kMostElements = 4096;
   int64_t longest = 1;
   for (int64_t extent : type.getShape())
@@ -75,6 +76,8 @@ public:
       : kernel(kernel), target(target), builder(kernel) {}
 
   void run() {
+    // Each round moves a conversion past one op, so this is the longest chain of casts and changes
+    // of shape that one is moved along.
     constexpr int kMostRounds = 16;
     bool changed = true;
     for (int round = 0; changed && round < kMostRounds; ++round) {
@@ -106,6 +109,8 @@ private:
       return true;
     }
     LinearLayout wanted = getLayout(op.getResult());
+    // Eight ops on each element take a thread as long as the way through memory: of 128 registers
+    // of f32 on sm_90a, 8 * 128 / 4 cycles of the lanes against 64 vectors written and read at 4.
     constexpr int kMostRemade = 8 * kWhole;
     if (countRemade(input, kMostRemade, op))
       return replace(op, remake(input, wanted, op->use_begin()->getOwner()));
@@ -168,7 +173,8 @@ private:
     for (Value &operand : operands)
       if (isa<RankedTensorType>(operand.getType()))
         operand = remake(operand, *getOperandLayout(op, operand, wanted), op);
-    // A few elements are made where they were, rather than in each trip of a loop.
+    // A few elements are made where they were, rather than in each trip of a loop: what they hold
+    // throughout is a thirty-second of a thread's registers.
     constexpr int64_t kFewRegisters = 8;
     OpBuilder::InsertionGuard guard(builder);
     if (wanted.getInSize(kRegister) <= kFewRegisters)

@@ -71,6 +71,13 @@ static LogicalResult checkNeeds(Operation *op,
   return success();
 }
 
+/// A tile in a ring is no thread's.
+static LogicalResult checkHeld(LoadOp load) {
+  if (!load->hasAttr(kHeldAttrName) || !load.getAtomAttr())
+    return success();
+  return load.emitOpError("expected no 'atom', since '") << kHeldAttrName << "' is decided";
+}
+
 /// Programs of a cluster share a tile out by an engine that writes to all of them.
 static LogicalResult checkMulticast(LoadOp load) {
   if (!load.getMulticast())
@@ -415,9 +422,10 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
                                             {"read_atom", {"atom"}},
                                             {"ring", {"atom"}},
                                             {"depth", {"atom"}},
-                                            {"multicast", {"atom"}}})) ||
-                   failed(checkMulticast(load)) || failed(checkAtomHints(load, target)) ||
-                   failed(checkFit(load, target)));
+                                            {"multicast", {"atom"}},
+                                            {kHeldAttrName, {"role"}}})) ||
+                   failed(checkHeld(load)) || failed(checkMulticast(load)) ||
+                   failed(checkAtomHints(load, target)) || failed(checkFit(load, target)));
   if (auto store = dyn_cast<StoreOp>(op))
     return failure(failed(checkNeeds(store, {{"atom", {"in_flight", "role"}},
                                              {"buffer", {"atom"}},

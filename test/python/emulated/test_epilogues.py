@@ -91,7 +91,9 @@ TILES = [(128, 256), (128, 128), (64, 192)]
 LOADED = [BF16, np.float16, np.float32, np.int8, ml_dtypes.float8_e4m3fn]
 
 
-def matrix(rng: np.random.Generator, shape: tuple[int, int], dtype: type, turned: bool) -> np.ndarray:
+def matrix(
+    rng: np.random.Generator, shape: tuple[int, int], dtype: type, turned: bool
+) -> np.ndarray:
     made = rng.integers(-3, 4, shape[:: -1 if turned else 1]).astype(dtype)
     return made.T if turned else made
 
