@@ -80,6 +80,7 @@ struct Path {
 } // namespace
 
 static FactsAttr getViewFacts(Value view, const Path &path);
+static bool isInside(SubviewOp part);
 
 /// What a loop's argument is handed; nothing for a number that the loop counts.
 static SmallVector<Value> getHandedOn(BlockArgument argument) {
@@ -189,9 +190,10 @@ static FactsAttr getViewFacts(Value view, const Path &path) {
     return getArgumentFacts(view);
   if (std::optional<ArgumentView> turned = findArgumentView(view))
     return turnFacts(getArgumentFacts(turned->argument), turned->dims);
+  bool index32 = false;
   auto make = [&](int64_t pointer, ArrayRef<int64_t> strides, ArrayRef<int64_t> extents) {
     return FactsAttr::get(view.getContext(), std::min<int64_t>(16, pointer), strides, extents,
-                          /*index32=*/false, /*noalias=*/false, /*divisor=*/0);
+                          index32, /*noalias=*/false, /*divisor=*/0);
   };
   if (auto pointer = dyn_cast<PointerFromAddressOp>(maker))
     return make(getDivisor(pointer.getAddress(), path.next()), {}, {});
@@ -206,6 +208,7 @@ static FactsAttr getViewFacts(Value view, const Path &path) {
   Value memory = part ? Value(part.getView()) : Value(from.getPointer());
   FactsAttr base = getViewFacts(memory, path.next());
   int64_t pointer = base ? powerOf(base.getPointer(), 1) : 1;
+  index32 = part && base && base.getIndex32() && isInside(part);
   if (part)
     pointer = std::min(pointer, powerOf(getDivisor(part.getOffset(), path.next()) * bits / 8, 1));
   auto divisors = [&](ArrayRef<int64_t> known, ValueRange given, bool inBytes) {
@@ -265,6 +268,49 @@ static bool isNonNegative(Value value, unsigned depth) {
 }
 
 bool kiln::isKnownNonNegative(Value value) { return isNonNegative(value, 16); }
+
+/// Whether a number is at most an extent that 32 bits hold, as what slices leave of one is.
+static bool isAtMostExtent(Value value, unsigned depth) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.isSignedIntN(32);
+  Operation *op = value.getDefiningOp();
+  if (!op || !depth)
+    return false;
+  auto isAtMost = [&](Value operand) { return isAtMostExtent(operand, depth - 1); };
+  return TypeSwitch<Operation *, bool>(op)
+      .Case<DimOp>([](DimOp dim) {
+        FactsAttr facts = getArgumentFacts(dim.getView());
+        return facts && facts.getIndex32();
+      })
+      .Case<arith::MinSIOp>([&](auto) { return llvm::any_of(op->getOperands(), isAtMost); })
+      .Case<arith::MaxSIOp>([&](auto) { return llvm::all_of(op->getOperands(), isAtMost); })
+      .Case<arith::SelectOp>(
+          [&](auto) { return llvm::all_of(op->getOperands().drop_front(), isAtMost); })
+      .Case<arith::SubIOp>(
+          [&](auto) { return isAtMost(op->getOperand(0)) && isNonNegative(op->getOperand(1), 16); })
+      .Default(false);
+}
+
+/// Whether a part lies in what it is part of, as slices do: its strides are that view's, and its
+/// extents no more than one of the view's. What it reaches is the view's memory, so all of it lies
+/// behind where it begins.
+static bool isInside(SubviewOp part) {
+  ViewType type = part.getResult().getType();
+  auto isExtent = [](Value extent) {
+    return isAtMostExtent(extent, 16) && isKnownNonNegative(extent);
+  };
+  auto isStride = [](Value stride) {
+    auto of = stride.getDefiningOp<StrideOp>();
+    FactsAttr facts = of ? getArgumentFacts(of.getView()) : FactsAttr();
+    return facts && facts.getIndex32();
+  };
+  auto fits = [](int64_t known) {
+    return ShapedType::isDynamic(known) || (known >= 0 && llvm::isInt<32>(known));
+  };
+  return llvm::all_of(type.getShape(), fits) && llvm::all_of(type.getStrides(), fits) &&
+         llvm::all_of(part.getExtents(), isExtent) && llvm::all_of(part.getStrides(), isStride);
+}
 
 RowFacts kiln::getRowFacts(TypedValue<ViewType> view) {
   RowFacts result;

@@ -38,7 +38,8 @@ static bool needsRole(Operation *op) {
 }
 
 namespace {
-/// The roles that make what an op uses, and those that use what it makes.
+/// The roles that make what an op uses, and those that use what it makes; where there are neither,
+/// those that make what its numbers, or those of the conditions around it, are computed from.
 struct Neighbours {
   explicit Neighbours(Operation *op) {
     if (fillsBuffer(op))
@@ -51,6 +52,14 @@ struct Neighbours {
     for (Value result : op->getResults())
       if (isa<RankedTensorType>(result.getType()))
         users.insert_range(findUsers(result));
+    if (makers.empty() && users.empty())
+      addNumbers(op);
+  }
+  void addNumbers(Operation *op) {
+    for (; makers.empty() && op && !isa<KernelOp>(op); op = op->getParentOfType<scf::IfOp>())
+      for (Value operand : op->getOperands())
+        if (!isa<ViewType>(operand.getType()))
+          makers.insert_range(findMakers(operand, /*behindNumbers=*/true));
   }
   /// Loads of one ring are of one role.
   void addOfRing(LoadOp load) {

@@ -85,3 +85,40 @@ tile.kernel @together(%a: !view, %b: !view) attributes {tile.roles = [#tile.role
   tile.store %all, %b[%c0] {role = "work"} : tensor<64xf32>, !view
   tile.return
 }
+
+// A number that is computed from a role's tensors, in front of a loop, in it or behind it, tells the
+// role of what is written of it, and so do those of conditions.
+// CHECK-LABEL: tile.kernel @numbers
+tile.kernel @numbers(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"work", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %none = arith.constant -1.0 : f32
+  %most = scf.for %i = %c0 to %c8 step %c1 iter_args(%m = %none) -> f32 {
+    %x = tile.load %a[%i] {tile.atom = "tma", role = "load"} : !view -> tensor<64xf32>
+    %n = arith.negf %x {tile.role = "work"} : tensor<64xf32>
+    %r = tile.reduce %n axis = 0 : tensor<64xf32> -> tensor<f32> {
+    ^bb0(%l: f32, %o: f32):
+      %u = arith.maximumf %l, %o : f32
+      tile.yield %u : f32
+    }
+    %e = tile.to_scalar %r : tensor<f32>
+    %g = arith.maximumf %m, %e : f32
+    scf.yield %g : f32
+  }
+  %s = arith.addf %most, %none : f32
+  %w = tile.splat %s : tensor<1xf32>
+  // CHECK: tile.store {{.*}} {role = "work"}
+  tile.store %w, %b[%c0] : tensor<1xf32>, !view
+  // CHECK: tile.assert {{.*}} {role = "work"}
+  %is = arith.cmpf ogt, %s, %none : f32
+  tile.assert %is, "small" : i1
+  scf.if %is {
+    %one = arith.constant dense<1.0> : tensor<1xf32>
+    // CHECK: tile.store {{.*}} {role = "work"}
+    tile.store %one, %b[%c1] : tensor<1xf32>, !view
+  }
+  %y = tile.load %b[%c0] {role = "work"} : !view -> tensor<64xf32>
+  tile.store %y, %b[%c0] {role = "work"} : tensor<64xf32>, !view
+  tile.return
+}

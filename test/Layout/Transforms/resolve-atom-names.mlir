@@ -65,6 +65,48 @@ tile.kernel @amd(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16
 
 // -----
 
+// Rows of a view that is addressable in 32 bits are so, too, wherever they begin and end.
+!view = !tile.view<?x?xbf16, strides [?, 1]>
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+// CHECK-LABEL: tile.kernel @slice
+tile.kernel @slice(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [1, 2], index32>}, %from: index, %to: index) {
+  %c0 = arith.constant 0 : index
+  %rows = tile.dim %a, 0 : !view
+  %columns = tile.dim %a, 1 : !view
+  %step = tile.stride %a, 0 : !view
+  %first = arith.maxsi %from, %c0 : index
+  %last = arith.minsi %to, %rows : index
+  %left = arith.subi %last, %first : index
+  %count = arith.maxsi %left, %c0 : index
+  %begin = arith.muli %first, %step : index
+  %part = tile.subview %a at %begin extents [%count, %columns] strides [%step] : !view -> !view
+  // CHECK: tile.load %{{.*}} {atom = #amdgcn.load_to_lds<"gfx942", 4>}
+  %x = tile.load %part[%c0, %c0] {tile.atom = "load_to_lds"} : !view -> tensor<64x64xbf16>
+  tile.return
+}
+}
+
+// -----
+
+// Of an extent that is computed otherwise nobody knows how far it reaches.
+!view = !tile.view<?x?xbf16, strides [?, 1]>
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+tile.kernel @merged(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [1, 2], index32>}) {
+  %c0 = arith.constant 0 : index
+  %rows = tile.dim %a, 0 : !view
+  %columns = tile.dim %a, 1 : !view
+  %step = tile.stride %a, 0 : !view
+  %count = arith.muli %rows, %rows : index
+  %part = tile.subview %a at %c0 extents [%count, %columns] strides [%step] : !view -> !view
+  // expected-note @+2 {{expected a view that facts say is addressable in 32 bits}}
+  // expected-error @+1 {{expected 'atom' to be an instruction of amdgpu:gfx942 that fits, "through_registers", got "load_to_lds"}}
+  %x = tile.load %part[%c0, %c0] {tile.atom = "load_to_lds"} : !view -> tensor<64x64xbf16>
+  tile.return
+}
+}
+
+// -----
+
 !view = !tile.view<?x?xbf16>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @wrong(%a: !view, %i: index) {

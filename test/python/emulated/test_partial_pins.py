@@ -186,3 +186,42 @@ def test_a_tile_for_a_product_and_a_sum(rng, chip, copy, product, M: int, N: int
     x = 2 * a.astype(np.float64)
     assert error(c, x @ b.astype(np.float64).T) < 1e-6
     assert error(sums, x.sum(axis=1)) < 1e-5
+
+
+@kiln.kernel
+def product_and_its_greatest(
+    a: kiln.View, b: kiln.View, c: kiln.View, each: kiln.View, all_of_them: kiln.View
+):  # fmt: skip
+    """What is written of a number belongs to the role whose tile the number is of."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=2):
+        x = kiln.pin(a.load((i * 64, k), (64, 64)), role="load", atom="tma")
+        y = kiln.pin(b.load((j * 64, k), (64, 64)), role="load", atom="tma")
+        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), role="mma")
+    greatest = kiln.max(kiln.abs(acc))
+    assert greatest >= 0.0, "no number"
+    each[i, j] = greatest
+    if greatest > 1.0:
+        kiln.atomic_add(all_of_them, (0,), 1)
+    kiln.atomic_max(all_of_them, (1,), kiln.round(greatest).to(kiln.i32))
+    c.store((i * 64, j * 64), acc.to(c.dtype))
+
+
+@pytest.mark.parametrize("chip", ["sm_90a", "sm_100a"])
+def test_numbers_of_a_role_s_tile(rng, chip: str) -> None:
+    a, b = (rng.standard_normal((rows, 72)).astype(BF16) for rows in (130, 72))
+    c, each, together = (
+        np.zeros((130, 72), BF16),
+        np.zeros((3, 2), np.float32),
+        np.zeros(2, np.int32),
+    )
+    product_and_its_greatest.options(device=f"emu:{chip}")(a, b, c, each, together)
+    reference = a.astype(np.float64) @ b.astype(np.float64).T
+    assert error(c, reference) < 4e-3
+    tiles = np.zeros((192, 128))
+    tiles[:130, :72] = np.abs(reference)
+    greatest = tiles.reshape(3, 64, 2, 64).max(axis=(1, 3))
+    assert np.abs(each - greatest).max() < 1e-3
+    assert together.tolist() == [(greatest > 1).sum(), np.round(each.max())]

@@ -99,10 +99,11 @@ def CompleteRoles : Pass<"tile-complete-roles", "::mlir::ModuleOp"> {
     Precondition: none. Postcondition: in a kernel with `tile.roles`, each op that has an effect,
     that uses what a load with an atom brings, or that has a stage, an order or a number in flight
     has a role. One that had none belongs to the role that makes its operands; to the one that uses
-    its results, if none makes these; and in a kernel of one role to that. Loads of one ring are of
-    one role, and a loop or a condition belongs to that of all that stands in it, or of what makes
-    its results. If several roles, or none, tell, it is an error at
-    the op; so is a role that nothing belongs to.
+    its results, if none makes these; then to the one whose tensors its numbers are computed from,
+    or those of the conditions around it; and in a kernel of one role to that. Loads of one ring are
+    of one role, and a loop or a condition belongs to that of all that stands in it, or of what makes
+    its results. If several roles, or none, tell, it is an error at the op; so is a role that nothing
+    belongs to.
 
     Before:
     ```mlir

@@ -84,18 +84,22 @@ bool isSharedScalar(Operation *op) {
 }
 
 namespace {
-/// Tensors that are left to look at, each once.
+/// Tensors, or numbers too, that are left to look at, each once.
 class TensorWork {
 public:
-  explicit TensorWork(Value first) : left{first} {}
+  explicit TensorWork(Value first, bool withNumbers = false)
+      : withNumbers(withNumbers), left{first} {}
   void add(Value value) {
-    if (isa<RankedTensorType>(value.getType()) && seen.insert(value).second)
+    Type type = value.getType();
+    bool counts = isa<RankedTensorType>(type) || (withNumbers && type.isIntOrIndexOrFloat());
+    if (counts && seen.insert(value).second)
       left.push_back(value);
   }
   bool isDone() const { return left.empty(); }
   Value take() { return left.pop_back_val(); }
 
 private:
+  bool withNumbers;
   DenseSet<Value> seen;
   SmallVector<Value> left;
 };
@@ -116,9 +120,9 @@ static void addSources(BlockArgument argument, TensorWork &work) {
     work.add(loop.getResult(number - 1));
 }
 
-llvm::SetVector<StringRef> findMakers(Value tensor) {
+llvm::SetVector<StringRef> findMakers(Value value, bool behindNumbers) {
   llvm::SetVector<StringRef> makers;
-  TensorWork work(tensor);
+  TensorWork work(value, behindNumbers);
   while (!work.isDone()) {
     Value next = work.take();
     if (auto argument = dyn_cast<BlockArgument>(next)) {

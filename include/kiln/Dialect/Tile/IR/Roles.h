@@ -31,8 +31,10 @@ bool fillsBuffer(mlir::Operation *op);
 bool isSharedScalar(mlir::Operation *op);
 
 /// The roles of the ops that a tensor is made of. A load that fills a buffer is made by who reads
-/// it, as are constants and all that is computed of such values alone: none makes them.
-llvm::SetVector<llvm::StringRef> findMakers(mlir::Value tensor);
+/// it, as are constants and all that is computed of such values alone: none makes them. With
+/// `behindNumbers` the roles count, too, that make what numbers are computed from, or a number that
+/// is given.
+llvm::SetVector<llvm::StringRef> findMakers(mlir::Value value, bool behindNumbers = false);
 /// The roles of the ops that a tensor, or what is computed of it by ops of no role, goes to; of an
 /// op of no role that computes with what others make too, theirs.
 llvm::SetVector<llvm::StringRef> findUsers(mlir::Value tensor);
