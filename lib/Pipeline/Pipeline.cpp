@@ -142,9 +142,15 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
 }
 
 void addChecks(OpPassManager &pm, TargetInterface target, Stage stage) {
-  if (stage != Stage::Schedule || target.runsOnHost())
+  if (target.runsOnHost() || (stage != Stage::Layout && stage != Stage::Schedule))
     return;
+  pm.addPass(createCheckThreads());
+  if (stage == Stage::Layout) {
+    pm.addPass(createRealiseConversions());
+    return;
+  }
   pm.addPass(createCheckRealised());
+  pm.addPass(createCheckSharedMemory());
   pm.addPass(createCheckProtocol());
 }
 

@@ -39,6 +39,18 @@ static LogicalResult checkRoles(KernelOp kernel) {
   return checkRoleLimits(kernel, ArrayAttr::get(kernel.getContext(), roles));
 }
 
+/// Whether each ring alone has room, whatever else is there: also one of a loop that nothing is
+/// known of.
+static LogicalResult checkRoom(KernelOp kernel, RingPlan &plan, const Chip &chip) {
+  SharedPieces found = planSharedPieces(kernel, plan);
+  for (auto [ring, piece] : llvm::zip(plan, found.pieces))
+    if (piece.bytes > chip.sharedBytes)
+      return ring.uses.front().getSite()->emitOpError("expected a ring of at most ")
+             << chip.sharedBytes << " bytes of shared memory, got " << piece.bytes << " of "
+             << ring.depth << " slots ('depth')";
+  return success();
+}
+
 static LogicalResult check(KernelOp kernel, const Chip &chip) {
   if (failed(checkRoles(kernel)))
     return failure();
@@ -50,7 +62,9 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
     bool hasTrips = loop ? isRotated(loop) : isa<scf::ForOp>(op) && !op->hasAttr(kProgramsAttrName);
     return WalkResult(hasTrips ? check(op, *plan, chip) : success());
   };
-  return failure(kernel.getBody().walk(checkTrips).wasInterrupted());
+  if (kernel.getBody().walk(checkTrips).wasInterrupted())
+    return failure();
+  return checkRoom(kernel, *plan, chip);
 }
 
 namespace {

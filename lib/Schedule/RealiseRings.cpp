@@ -119,24 +119,6 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
   return put;
 }
 
-/// The first stage that is said of what is made of what is got, in its iteration.
-static std::optional<int64_t> findFirstStage(GetOp get) {
-  std::optional<int64_t> first;
-  SmallVector<Operation *> ops = {get};
-  DenseSet<Operation *> seen;
-  while (!ops.empty())
-    for (Operation *user : ops.pop_back_val()->getUsers()) {
-      Operation *here = get->getBlock()->findAncestorOpInBlock(*user);
-      if (!here || !seen.insert(here).second)
-        continue;
-      if (std::optional<int64_t> stage = findNumber(here, "stage"))
-        first = std::min(first.value_or(*stage), *stage);
-      else
-        ops.push_back(here);
-    }
-  return first;
-}
-
 /// What is in a ring that its own role fills is read when it is used first; if nobody says when, as
 /// far behind as the ring has slots.
 void RingRealiser::setPlace(Ring &ring, PutOp put, GetOp get) {

@@ -22,8 +22,8 @@ bool kiln::isOfEachRole(Operation *op) {
 static LogicalResult checkRoles(KernelOp kernel) {
   WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([](Operation *op) -> WalkResult {
     bool isControl = isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op);
-    if (StringRef name = getRoleName(op); !name.empty()) {
-      if (failed(findRole(op, name)))
+    if (getDecision(op, "role")) {
+      if (failed(findRole(op, getRoleName(op))))
         return WalkResult::interrupt();
       // What stands in a loop or a condition has a role of its own.
       return isControl ? WalkResult::advance() : WalkResult::skip();

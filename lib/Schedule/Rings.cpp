@@ -1,5 +1,6 @@
 // Reads a kernel's decisions about its rings.
 #include "Rings.h"
+#include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 
@@ -45,6 +46,23 @@ SmallVector<Type> RingUse::getBuffers() {
 std::optional<int64_t> kiln::getLoopDepth(Block *block) {
   auto depth = block->getParentOp()->getAttrOfType<IntegerAttr>(kDepthAttrName);
   return depth ? std::optional(depth.getInt()) : std::nullopt;
+}
+
+std::optional<int64_t> kiln::findFirstStage(Operation *op) {
+  std::optional<int64_t> first;
+  SmallVector<Operation *> ops = {op};
+  DenseSet<Operation *> seen;
+  while (!ops.empty())
+    for (Operation *user : ops.pop_back_val()->getUsers()) {
+      Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+      if (!here || !seen.insert(here).second)
+        continue;
+      if (std::optional<int64_t> stage = findNumber(here, "stage"))
+        first = std::min(first.value_or(*stage), *stage);
+      else
+        ops.push_back(here);
+    }
+  return first;
 }
 
 //===- Loads --------------------------------------------------------------------------------===//
@@ -335,6 +353,25 @@ static LogicalResult checkWriteStage(Ring &ring, RingUse &use) {
   return success();
 }
 
+/// What a role fills for itself is read as many trips later as the ring has slots, if nobody says
+/// when, and those trips are stages.
+static LogicalResult checkOwnDepth(Ring &ring) {
+  for (RingUse &use : ring.uses) {
+    if (!getLoopOfTrips(use.getSite()))
+      continue;
+    LoadOp load = use.loads.front();
+    int64_t most = kMostStages - findNumber(load, "stage").value_or(0);
+    bool isSaid = llvm::any_of(use.loads, [](LoadOp each) { return findFirstStage(each); });
+    if (!isSaid && ring.depth > most)
+      return load.emitOpError("expected at most ")
+             << most << " slots ('depth') of what role \"" << ring.producer.getName()
+             << "\" loads for itself, since it is used as many trips later, as nobody says its "
+                "users' stage, and stages are below "
+             << kMostStages << ", got " << ring.depth;
+  }
+  return success();
+}
+
 /// What a role fills for itself no other role uses.
 static LogicalResult checkOwner(Ring &ring) {
   Operation *load = ring.uses.front().getSite();
@@ -371,7 +408,7 @@ static LogicalResult checkOwner(Ring &ring) {
            << "\" to lag by one barrier behind the first ('skew' by 'copies' - 1), since it fills "
               "the ring for "
            << "itself, got " << lag;
-  return success();
+  return checkOwnDepth(ring);
 }
 
 FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {

@@ -54,6 +54,10 @@ mlir::Operation *getReader(mlir::Operation *user);
 /// The stage at whose end a tile that was loaded into registers is written to its slot, if it says.
 std::optional<int64_t> getWriteStage(tile::LoadOp load);
 
+/// The first stage that anything in an op's block says that uses what the op gives; nothing if no
+/// user says one.
+std::optional<int64_t> findFirstStage(mlir::Operation *op);
+
 /// The depth that the loop says whose body a block is; nothing if it is none or says none.
 std::optional<int64_t> getLoopDepth(mlir::Block *block);
 

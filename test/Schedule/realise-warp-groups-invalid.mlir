@@ -22,6 +22,17 @@ tile.kernel @unknown(%a: !tile.view<?xf32>, %n: index) attributes {tile.roles = 
 // -----
 
 #roles = [#tile.role<"load", warps = 1>, #tile.role<"add", warps = 4>]
+tile.kernel @nameless(%n: !tile.view<?xi32>) attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  // expected-error@+1 {{expected one of the kernel's roles, got ""}}
+  %old = tile.atomic_rmw addi %n[%c0], %one {role = ""} : !tile.view<?xi32>, [index], i32
+  tile.return
+}
+
+// -----
+
+#roles = [#tile.role<"load", warps = 1>, #tile.role<"add", warps = 4>]
 tile.kernel @crosses(%a: !tile.view<?xf32>, %n: index) attributes {tile.roles = #roles} {
   // expected-error@+1 {{expected a result that role "load" alone uses, since no channel carries it; role "add" uses it too}}
   %t = tile.load %a[%n] {role = "load"} : !tile.view<?xf32> -> tensor<32xf32>

@@ -23,3 +23,12 @@
 // RUN: sed 's/arith.truncf \(%[0-9]*\) :/arith.truncf \1 {tile.stage = 1 : i64} :/' %t.mlir > %t.left.mlir
 // RUN: %S/Inputs/exits.sh 1 tile-compile %t.left.mlir --from schedule 2>&1 | FileCheck %s --check-prefix=LEFT
 // LEFT: left.mlir:{{[0-9]+:[0-9]+}}: error: 'arith.truncf' op expected no 'tile.stage' once the schedule is realised: nothing obeyed it
+
+// A place that is not there, and a ring of more slots than there is room for.
+// RUN: sed 's/tile.shared_bytes = [0-9]*/tile.shared_bytes = 1024/' %t.mlir > %t.small.mlir
+// RUN: %S/Inputs/exits.sh 1 tile-compile %t.small.mlir --from schedule 2>&1 | FileCheck %s --check-prefix=SMALL
+// SMALL: small.mlir:{{[0-9]+:[0-9]+}}: error: 'tile.{{.*}} to end within 'tile.shared_bytes', 1024, got a place at
+
+// RUN: sed 's/!tile.channel<[0-9]*,/!tile.channel<2147483647,/g' %t.mlir > %t.deep.mlir
+// RUN: %S/Inputs/exits.sh 1 tile-compile %t.deep.mlir --from schedule 2>&1 | FileCheck %s --check-prefix=DEEP
+// DEEP: deep.mlir:{{[0-9]+:[0-9]+}}: error: 'tile.channel' op expected a ring of 2147483647 slots ('depth') of {{.*}} to end within 'tile.shared_bytes',

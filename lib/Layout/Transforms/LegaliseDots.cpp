@@ -1,5 +1,6 @@
 // Rewrites dots that the chip has no instruction for as dots that it has one for, or that its
 // threads can make by multiply-adds. What is asked of the target is which atoms it has.
+#include "kiln/Dialect/Tile/IR/TakeDecisions.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
@@ -44,8 +45,9 @@ public:
     if (!op.getTransposeB())
       scales = transpose(scales);
     Value b = applyScales(op.getB(), scales, op.getTransposeB());
-    op.replaceAllUsesWith(
-        createDot(op.getLoc(), a, b, op.getAccumulator(), false, op.getTransposeB()).getResult());
+    auto dot = createDot(op.getLoc(), a, b, op.getAccumulator(), false, op.getTransposeB());
+    takeDecisions(dot, op);
+    op.replaceAllUsesWith(dot.getResult());
     op.erase();
   }
 
@@ -129,6 +131,7 @@ private:
     auto multiply = [&](Value left, Value right, Value start) {
       auto dot = createDot(loc, left, right, start, op.getTransposeA(), op.getTransposeB());
       dot.setStageAttr(op.getStageAttr());
+      dot.setRoleAttr(op.getRoleAttr());
       dot.setPartsAttr(op.getPartsAttr());
       dot.setReadsAheadAttr(op.getReadsAheadAttr());
       dot.setPartStagesAttr(op.getPartStagesAttr());
@@ -142,7 +145,9 @@ private:
     sum = arith::SubIOp::create(builder, loc, sum, minus);
     if (unsignedA && unsignedB)
       sum = arith::AddIOp::create(builder, loc, sum, constant(sum, 128 * 128 * op.getK()));
-    op.replaceAllUsesWith(multiply(a, b, sum).getResult());
+    DotOp last = multiply(a, b, sum);
+    takeDecisions(last, op);
+    op.replaceAllUsesWith(last.getResult());
     op.erase();
     return success();
   }

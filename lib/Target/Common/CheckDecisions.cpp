@@ -315,7 +315,7 @@ static LogicalResult checkInterleave(DotOp dot, TargetInterface target) {
 static constexpr int64_t kMostThreads = 1024;
 
 /// Tensors are spread over the warps of each copy of a role by bits of their number.
-static LogicalResult checkWarps(KernelOp kernel, TargetInterface target) {
+LogicalResult kiln::checkWarps(KernelOp kernel, TargetInterface target) {
   auto pinned = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName);
   int64_t warps = pinned ? pinned.getInt() : 0;
   if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName)) {
@@ -324,7 +324,10 @@ static LogicalResult checkWarps(KernelOp kernel, TargetInterface target) {
       if (!llvm::isPowerOf2_64(role.getWarps()))
         return kernel.emitOpError("expected a power of two of warps in each copy of role \"")
                << role.getName() << "\", got " << role.getWarps();
-      warps = llvm::SaturatingAdd<uint64_t>(warps, countWarps(kernel, role));
+      uint64_t count =
+          llvm::SaturatingMultiply<uint64_t>(role.getWarps(), withTurns(kernel, role).getCopies());
+      warps = std::min<uint64_t>(llvm::SaturatingAdd<uint64_t>(warps, count),
+                                 std::numeric_limits<int64_t>::max());
     }
   }
   if (target.runsOnHost())

@@ -18,3 +18,18 @@ func.func @argmax(%x: tensor<64x32xf32>) -> (tensor<64xf32>, tensor<64xi32>) {
   }
   return %v, %i : tensor<64xf32>, tensor<64xi32>
 }
+
+// What stands for the op obeys what was decided of it.
+// CHECK-LABEL: tile.kernel @winner(
+tile.kernel @winner(%x: !tile.view<?x256xf32>, %best: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %x[%c0, %c0] : !tile.view<?x256xf32> -> tensor<1x256xf32>
+  // CHECK: tile.reduce {{.*}} {order = 1 : i64, role = "all", stage = 2 : i64, tile.triggers}
+  %v, %p = tile.arg_reduce %t axis = 1 {role = "all", stage = 2 : i64, order = 1 : i64, tile.triggers} : tensor<1x256xf32> -> tensor<1xf32>, tensor<1xi32> {
+  ^bb0(%left: f32, %right: f32):
+    %wins = arith.cmpf ogt, %right, %left : f32
+    tile.yield %wins : i1
+  }
+  tile.store %v, %best[%c0] : tensor<1xf32>, !tile.view<?xf32>
+  tile.return
+}

@@ -125,3 +125,15 @@ tile.kernel @carried_through_an_inner_loop(%n: index, %o: !out) {
   tile.store %qs, %o[%c0] : tensor<64xi64>, !out
   tile.return
 }
+
+// What an op is decided to make is not looked through.
+// CHECK-LABEL: tile.kernel @widened(
+tile.kernel @widened(%a: !tile.view<?xi32>, %c: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0] : !tile.view<?xi32> -> tensor<64xi32>
+  // CHECK: arith.extsi {{.*}} {tile.role = "all"}
+  %y = arith.extsi %x {tile.role = "all"} : tensor<64xi32> to tensor<64xi64>
+  %f = arith.sitofp %y : tensor<64xi64> to tensor<64xf32>
+  tile.store %f, %c[%c0] : tensor<64xf32>, !tile.view<?xf32>
+  tile.return
+}

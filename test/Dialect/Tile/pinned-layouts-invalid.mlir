@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
 tile.kernel @part(%x: !tile.view<?xf32>) {
-  // expected-error @+1 {{expected a place for each element of 'tensor<4xf32>', got #tile.layout<register = [[1]]>}}
+  // expected-error @+1 {{expected a place for each element of 4, got #tile.layout<register = [[1]]>}}
   %a = arith.constant {tile.layout = #tile.layout<register = [[1]]>} dense<1.0> : tensor<4xf32>
   tile.return
 }
@@ -9,7 +9,7 @@ tile.kernel @part(%x: !tile.view<?xf32>) {
 // -----
 
 tile.kernel @twice(%x: !tile.view<?xf32>) {
-  // expected-error @+1 {{expected a place for each element of 'tensor<4xf32>', got}}
+  // expected-error @+1 {{expected a place for each element of 4, got}}
   %a = arith.constant {tile.layout = #tile.layout<register = [[1]], lane = [[1],[0]]>} dense<1.0> : tensor<4xf32>
   tile.return
 }

@@ -57,7 +57,12 @@ func.func private @f(!tile.buffer<4xf32, #tile.layout<offset = [[1],[2147483648]
 // -----
 
 // Two places hold element 1, and none holds element 2.
-// expected-error @below {{expected a place in a buffer for each of its elements, got}}
+// expected-error @below {{expected a place for each element of 4, got #tile.layout<register = [[1],[1]]>}}
+func.func private @f(tensor<4xf32, #tile.layout<register = [[1],[1]]>>)
+
+// -----
+
+// expected-error @below {{expected a place for each element of 4, got}}
 func.func private @f(!tile.buffer<4xf32, #tile.layout<offset = [[1],[1]]>>)
 
 // -----

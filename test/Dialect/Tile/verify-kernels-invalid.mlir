@@ -88,3 +88,24 @@ tile.kernel @k(%c: i1) {
   }
   tile.return
 }
+
+// -----
+
+// The clean-ups behind would drop it together with the op.
+tile.kernel @k(%v: !tile.view<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %v[%c0] : !tile.view<?xf32> -> tensor<64xf32>
+  // expected-error @below {{expected attributes that mean something here, got 'ring'}}
+  %y = tile.reshape %x {ring = "r"} : tensor<64xf32> -> tensor<64x1xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @k(%v: !tile.view<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %v[%c0] : !tile.view<?xi32> -> tensor<64xi32>
+  // expected-error @below {{expected attributes that mean something here, got 'tile.ring'}}
+  %y = arith.extsi %x {tile.ring = "r"} : tensor<64xi32> to tensor<64xi64>
+  tile.return
+}

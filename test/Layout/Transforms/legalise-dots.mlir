@@ -110,3 +110,34 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx90a">} {
     tile.return
   }
 }
+
+// -----
+
+// What stands for a product obeys what was decided of it.
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  // CHECK-LABEL: tile.kernel @decided(
+  tile.kernel @decided(%x: index) attributes {tile.roles = [#tile.role<"mma", warps = 4>]} {
+    %a = arith.constant dense<1.0> : tensor<64x64xf8E4M3FN>
+    %s = arith.constant dense<1.0> : tensor<64x2xf8E8M0FNU>
+    %c = arith.constant dense<1.0> : tensor<64x64xf32>
+    // CHECK: tile.dot {{.*}} {order = 2 : i64, role = "mma", stage = 1 : i64, tile.triggers} : tensor<64x64xbf16>
+    %d = tile.dot_scaled %a scale %s, %a scale %s, %c {role = "mma", stage = 1 : i64, order = 2 : i64, tile.triggers}
+       : tensor<64x64xf8E4M3FN>, tensor<64x2xf8E8M0FNU>, tensor<64x64xf8E4M3FN>, tensor<64x2xf8E8M0FNU> -> tensor<64x64xf32>
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  // CHECK-LABEL: tile.kernel @bytes(
+  tile.kernel @bytes(%x: index) attributes {tile.roles = [#tile.role<"mma", warps = 4>]} {
+    %u = arith.constant dense<1> : tensor<64x64xi8>
+    %z = arith.constant dense<0> : tensor<64x64xi32>
+    // CHECK: tile.dot {{.*}} {role = "mma", stage = 1 : i64} : tensor<64x64xi8>
+    // CHECK: tile.dot {{.*}} {role = "mma", stage = 1 : i64, tile.triggers} : tensor<64x64xi8>
+    %e = tile.dot %u, %u, %z unsigned_b {role = "mma", stage = 1 : i64, tile.triggers}
+       : tensor<64x64xi8>, tensor<64x64xi8> -> tensor<64x64xi32>
+    tile.return
+  }
+}

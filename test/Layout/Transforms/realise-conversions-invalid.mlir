@@ -28,7 +28,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 #blocked = #tile.layout<register = [[0,1],[0,2]], lane = [[0,4],[1,0],[2,0],[4,0],[8,0]], warp = [[16,0]]>
 #crossed = #tile.layout<register = [[0,1],[0,2]], lane = [[0,4],[1,0],[2,0],[4,0],[16,0]], warp = [[8,0]]>
-#part = #tile.layout<offset = [[0,1],[0,2],[0,4],[1,0],[2,0],[4,0],[8,0]]>
+#part = #tile.layout<offset = [[0,1],[0,2],[0,4],[1,0],[2,0],[4,0],[8,0],[16,0],[0,0]]>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   tile.kernel @part(%x: f32) {
     %t = tile.splat %x : tensor<32x8xf32, #blocked>

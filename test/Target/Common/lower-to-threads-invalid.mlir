@@ -47,7 +47,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 // -----
 
 // The second warp has other rows of a than of the accumulator.
-#a = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[0,0]]>
+#a = #tile.layout<register = [[0,1],[8,0],[0,8],[16,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[0,0]]>
 #b = #tile.layout<register = [[1,0],[8,0]], lane = [[2,0],[4,0],[0,1],[0,2],[0,4]], warp = [[0,0]]>
 #c = #tile.layout<register = [[0,1],[8,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0]]>
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {

@@ -44,7 +44,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 
 // -----
 
-#l = #tile.layout<register = [[0,64],[0,128]], lane = [[0,1],[0,2],[0,4],[0,8],[0,16]], warp = [[0,32]]>
+#l = #tile.layout<register = [[0,64],[0,128],[1,0],[2,0],[4,0],[8,0],[16,0],[32,0]], lane = [[0,1],[0,2],[0,4],[0,8],[0,16]], warp = [[0,32]]>
 module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   // expected-error @+1 {{expected at most 65536 bytes of shared memory on amdgpu:gfx942, got 131072}}
   tile.kernel @large(%n: index) {

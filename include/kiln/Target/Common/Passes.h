@@ -12,9 +12,17 @@ class ArithDialect;
 } // namespace mlir
 
 namespace kiln {
+class TargetInterface;
+namespace tile {
+class KernelOp;
+} // namespace tile
 
 #define GEN_PASS_DECL
 #include "kiln/Target/Common/Passes.h.inc"
+
+/// Whether the warps of a kernel, or of its roles, are as many as the chip runs and as layouts
+/// count; an error says at the kernel how many.
+llvm::LogicalResult checkWarps(tile::KernelOp kernel, TargetInterface target);
 
 /// What `expand-narrow-floats` does, for a conversion that has more to do.
 void populateExpandNarrowFloatsPatterns(mlir::RewritePatternSet &patterns);

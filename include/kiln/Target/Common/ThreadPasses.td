@@ -15,6 +15,25 @@ def PlanSharedMemory : Pass<"tile-plan-shared-memory", "::mlir::ModuleOp"> {
   }];
 }
 
+def CheckSharedMemory : Pass<"tile-check-shared-memory", "::mlir::ModuleOp"> {
+  let summary = "hold the places in shared memory that IR handed back says against one another";
+  let description = [{
+    Precondition: shared memory is planned. Postcondition: each `tile.alloc`, each channel and each
+    op that needs scratch has an aligned place that ends within `tile.shared_bytes`, which the chip
+    has; what is in use at one time shares no byte.
+    The test is `test/Target/Common/check-shared-memory-invalid.mlir`.
+  }];
+}
+
+def CheckThreads : Pass<"tile-check-threads", "::mlir::ModuleOp"> {
+  let summary = "hold the layouts that IR handed back says against the threads that run them";
+  let description = [{
+    Precondition: layouts are decided. Postcondition: warps are so many as the chip runs, and no
+    tensor is spread over more lanes than a warp has, or more warps than its role or its kernel.
+    The test is `test/Target/Common/check-threads-invalid.mlir`.
+  }];
+}
+
 def LowerToThreads : Pass<"tile-lower-to-threads", "::mlir::ModuleOp"> {
   let summary = "lower a kernel over tiles to the program of one thread";
   let description = [{

@@ -3,6 +3,7 @@
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
+#include "kiln/Dialect/Tile/IR/TakeDecisions.h"
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
@@ -150,4 +151,11 @@ std::string kiln::tile::findDecision(Operation *op) {
 
 std::string kiln::tile::findPartsDecision(Operation *op) {
   return findDecision(op, [](const Decision &decision) { return decision.isOfParts; });
+}
+
+void kiln::tile::takeDecisions(Operation *op, Operation *from) {
+  for (const Decision &decision : getDecisions())
+    if (decision.standsOn(from))
+      if (Attribute value = from->getAttr(decision.name))
+        op->setAttr(decision.name, value);
 }

@@ -93,12 +93,17 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
   LinearLayout layout = toLinear(shape);
   // Each lane is there: what is cut is a thread's registers, the warps, or memory.
   bool hasAllLanes = layout.getInSize("lane") == int64_t(1) << layout.getInBits("lane");
-  if (layout.isExact() && hasAllLanes)
+  if (!layout.isExact() || !hasAllLanes)
+    return emitError()
+           << "expected a layout of extents that are powers of two, or whose odd factor "
+              "the highest bits of one part other than lanes count, got "
+           << layout.str();
+  if (layout.isSurjective())
     return success();
-  return emitError()
-         << "expected a layout of extents that are powers of two, or whose odd factor the highest "
-            "bits of one part other than lanes count, got "
-         << layout.str();
+  InFlightDiagnostic error = emitError();
+  error << "expected a place for each element of ";
+  llvm::interleave(shape, error, "x");
+  return error << ", got " << *this;
 }
 
 LayoutAttr LayoutAttr::get(MLIRContext *context, const LinearLayout &layout) {

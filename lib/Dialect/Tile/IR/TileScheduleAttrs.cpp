@@ -224,12 +224,8 @@ static LogicalResult verifyPinnedLayout(Operation *op, Attribute value) {
   if (!llvm::all_of(layout.getNames(), isOfThreads))
     return op->emitError() << "expected register, lane and warp in '" << kLayoutAttrName
                            << "', got " << layout;
-  if (failed(layout.verifyEncoding(type.getShape(), type.getElementType(),
-                                   [&] { return op->emitError(); })))
-    return failure();
-  if (!layout.toLinear(type.getShape()).isSurjective())
-    return op->emitError() << "expected a place for each element of " << type << ", got " << layout;
-  return success();
+  return layout.verifyEncoding(type.getShape(), type.getElementType(),
+                               [&] { return op->emitError(); });
 }
 
 /// What is decided of a kernel's launches.

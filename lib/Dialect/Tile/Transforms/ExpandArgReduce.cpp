@@ -1,4 +1,5 @@
 // The winning element and its position, as a reduction of pairs.
+#include "kiln/Dialect/Tile/IR/TakeDecisions.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -19,6 +20,7 @@ static LogicalResult expand(ArgReduceOp op, PatternRewriter &rewriter) {
   Value iota = IotaOp::create(rewriter, loc, positions, op.getAxis());
   auto reduce = ReduceOp::create(rewriter, loc, op.getResultTypes(),
                                  ValueRange{op.getInput(), iota}, op.getAxis());
+  takeDecisions(reduce, op);
 
   Type element = type.getElementType(), i32 = rewriter.getI32Type();
   Block *body = rewriter.createBlock(&reduce.getCombiner(), {}, {element, i32, element, i32},

@@ -5,6 +5,7 @@
 // integers are computed in 32 bits where ranges prove that nothing is lost. A sum of a scalar b
 // that takes 64 bits and a tile t that does not is divided as b // s + (b % s + t) // s, with one
 // 64-bit division for all elements, which stands where b and s are: in front of loops.
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/Transforms/IndexRanges.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Dialect/Tile/Transforms/Simplify.h"
@@ -154,7 +155,12 @@ private:
     std::optional<SignedRange> range = getRange(value);
     return range && range->isWithin(least, greatest);
   }
-  bool fits32(Value value) const { return !isWide(value) || isWithin(value, kLeast32, kMost32); }
+  /// What is decided of an op is decided of what it gives, in its width.
+  bool fits32(Value value) const {
+    Operation *op = value.getDefiningOp();
+    bool isDecided = op && !findDecision(op).empty();
+    return !isWide(value) || (!isDecided && isWithin(value, kLeast32, kMost32));
+  }
 
   Type getNarrow(Type type) {
     Type i32 = builder.getI32Type();

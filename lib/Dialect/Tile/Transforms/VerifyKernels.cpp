@@ -1,4 +1,5 @@
 // Checks of a kernel that no op's verifier can make, for they concern ops of other dialects.
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -54,13 +55,29 @@ static LogicalResult verifyStep(scf::ForOp loop) {
   return loop.emitOpError("expected a step of at least 1, got ") << *step;
 }
 
+/// A decision that means nothing of this op keeps no clean-up from it, which would drop it.
+static LogicalResult verifyDecisions(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    StringRef name = attribute.getName(), word = name;
+    word.consume_front("tile.");
+    bool isDecision = llvm::any_of(getDecisions(), [&](const Decision &decision) {
+      StringRef its = decision.name;
+      its.consume_front("tile.");
+      return its == word;
+    });
+    if (isDecision && !lookUpDecision(op, name))
+      return op->emitOpError("expected attributes that mean something here, got '") << name << "'";
+  }
+  return success();
+}
+
 static LogicalResult verifyOp(Operation *op, int64_t depth, int64_t maxDepth) {
   if (!isKernelOp(op))
     return op->emitOpError("expected an operation of tile, arith, math or structured control "
                            "flow in a kernel");
   if (depth > maxDepth)
     return op->emitOpError("expected regions nested at most ") << maxDepth << " deep";
-  if (failed(verifyTypes(op, op->getResultTypes())))
+  if (failed(verifyTypes(op, op->getResultTypes())) || failed(verifyDecisions(op)))
     return failure();
   if (auto loop = dyn_cast<scf::ForOp>(op); loop && failed(verifyStep(loop)))
     return failure();
