@@ -152,6 +152,25 @@ def test_another_operation_refuses_it() -> None:
     summed.compile(a, c, extents=(64, 128, 64), target="nvptx:sm_90a")
 
 
+@kiln.kernel
+def told(a: kiln.View, c: kiln.View, extents: kiln.constexpr):
+    """A kernel whose products wait for their warps, since it says something on the way."""
+    acc = kiln.zeros((192, 192), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x = a.load((0, k), (192, 64))
+        acc = kiln.pin(kiln.dot(x, x, acc, transpose_b=True), extents=extents)
+        kiln.device_print("at", k)
+    c.store((0, 0), acc)
+
+
+def test_what_turns_out_later_names_it() -> None:
+    """Rows that copies of a role would share out are exact of products beside their warps alone."""
+    a, c = np.zeros((512, 512), BF16), np.zeros((512, 512), np.float32)
+    with pytest.raises(kiln.CompileError, match=r"one part of a place counts") as refused:
+        told.compile(a, c, extents=(192, 192, 64), target="nvptx:sm_90a")
+    assert "keeps an extent of 192 by its 'tile.extents'" in str(refused.value)
+
+
 def test_a_host_refuses_it() -> None:
     a, c = np.zeros((64, 64), BF16), np.zeros((64, 64), np.float32)
     with pytest.raises(kiln.CompileError, match=r"expected no 'tile\.extents'"):

@@ -350,7 +350,7 @@ class Disturber:
                 names += ["ring", "depth", "atom", "write_stage", "residency", "multicast"]
             if kind == "dot":
                 names += ["atom", "in_flight", "parts", "reads_ahead", "promote", "swap"]
-                names += ["residency", "carried", "interleave"]
+                names += ["residency", "carried", "interleave", "extents"]
             if kind == "store":
                 names += ["atom", "in_flight", "fetched"]
             if kind == "if":
@@ -374,6 +374,7 @@ class Disturber:
             "multicast": ["x", "y", ("x", "y")], "carried": ["registers", "tensor_memory"],
             "fetched": ["whole", "boxes"], "parts": [(1, 1, 2), (2, 1, 1), (1, 4, 1), (2, 2, 2), (1, 1, 8)],
             "promote": [True], "swap": [True], "split": [True],
+            "extents": [(64, 64, 64), (64, 64, 32, 32), (64, 64, 16, 16), (32, 64, 16, 48)],
             "interleave": ["2 x (1 read, 1 matrix)", "1 x (4 matrix), 3 x (1 load, 1 read)"],
         }  # fmt: skip
         return rng.choice(values.get(name, small))
