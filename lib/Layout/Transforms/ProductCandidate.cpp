@@ -160,8 +160,10 @@ bool ProductCandidate::isCut(int64_t least, function_ref<bool(int64_t)> isMade) 
   if (!findDecision(dot).empty() || dot.getParts() || k != dot.getK() ||
       !OperandTile(dot, 0).isOwn() || !OperandTile(dot, 1).isOwn())
     return isLimitedBy(ProductLimit::Cut);
+  if (hasDecidedPieces && *llvm::min_element(pieces) < least)
+    return isLimitedBy(ProductLimit::Multiples);
   if (hasDecidedPieces)
-    return llvm::all_of(pieces, [&](int64_t piece) { return piece >= least && isMade(piece); });
+    return llvm::all_of(pieces, isMade);
   for (int64_t rest = k; rest > 0; rest -= pieces.back()) {
     int64_t piece = llvm::bit_floor(uint64_t(rest));
     while (piece >= least && !isMade(piece))

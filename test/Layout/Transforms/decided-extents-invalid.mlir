@@ -68,6 +68,23 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 // -----
 
+// A part is no less than an instruction multiplies.
+!view = !tile.view<?x?xbf16, strides [?, 1]>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @small(%a: !view, %b: !view) {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : tensor<64x96xf32>
+    %x = tile.load %a[%c0, %c0] : !view -> tensor<64x48xbf16>
+    %y = tile.load %b[%c0, %c0] : !view -> tensor<96x48xbf16>
+    // expected-error @+1 {{expected multiples of 16, 8 and 16 for #nvptx.mma_sync<"m16n8k16", bf16, f32> in 'tile.extents', got 64, 96, 32, 8, 8}}
+    %d = tile.dot %x, %y, %zero transpose_b {tile.extents = array<i64: 64, 96, 32, 8, 8>}
+       : tensor<64x48xbf16>, tensor<96x48xbf16> -> tensor<64x96xf32>
+    tile.return
+  }
+}
+
+// -----
+
 // The instruction that an author names has other extents; two copies have no 96 rows each.
 !view = !tile.view<?x?xbf16>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
