@@ -5,6 +5,7 @@
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Schedule/TryOut.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Common/Threads.h"
@@ -54,10 +55,11 @@ static LogicalResult realiseBlocks(ModuleOp copy) {
   return pm.run(copy);
 }
 
-/// By which proposal a kernel runs whose extents have been split, tried on a copy.
-static std::optional<int64_t> tryExtents(ModuleOp copy) {
+/// By which proposal a kernel runs whose extents are decided.
+static std::optional<int64_t> rankExtents(ModuleOp copy) {
   PassManager pm(copy.getContext(), ModuleOp::getOperationName());
   pm.enableVerifier(false);
+  pm.addPass(createSplitShapes());
   pm.addPass(createResolveAtomNames());
   pm.addPass(createCheckDecisions());
   pm.addPass(createDecideRoles(realiseRoles));
@@ -68,6 +70,18 @@ static std::optional<int64_t> tryExtents(ModuleOp copy) {
   if (auto proposal = members ? members.getAs<IntegerAttr>(tile::kProposalMember) : IntegerAttr())
     return proposal.getInt();
   return succeeded(realiseRoles(copy)) ? std::optional(tile::kMostProposals) : std::nullopt;
+}
+
+/// The same, tried on a copy.
+static std::optional<int64_t> tryExtents(tile::KernelOp kernel) {
+  std::optional<int64_t> rank;
+  std::optional<Refusal> refusal;
+  auto realise = [&](ModuleOp copy) {
+    rank = rankExtents(copy);
+    return success(rank.has_value());
+  };
+  tryOut(kernel, realise, refusal);
+  return rank;
 }
 
 void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact) {
@@ -90,7 +104,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     // What an instruction is chosen for, and held against, is a tile as it will be.
     if (!isHost)
       add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
-          createSplitShapes(tryExtents));
+          createDecideExtents(tryExtents), createSplitShapes());
     add(createResolveAtomNames(), createCheckDecisions(), createRealiseStreams());
     if (isHost) {
       // Of schedules a host realises the grid's alone.

@@ -5,11 +5,11 @@
 // several of them (docs/rationale/programs.md).
 #include "Decisions.h"
 #include "OpCosts.h"
-#include "TryOut.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Schedule/TryOut.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

@@ -8,7 +8,6 @@
 // for one program alone.
 #include "Decisions.h"
 #include "OwnRingDecider.h"
-#include "TryOut.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
@@ -16,6 +15,7 @@
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Schedule/TryOut.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"

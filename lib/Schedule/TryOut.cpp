@@ -1,5 +1,5 @@
 // A kernel, realised on a copy of its module in silence.
-#include "TryOut.h"
+#include "kiln/Schedule/TryOut.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;

@@ -1,5 +1,7 @@
 // Makes products of much of k as sums of products of less.
+#include "DecidedExtents.h"
 #include "ProductCandidate.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -36,16 +38,18 @@ static Value cut(const OperandTile &tile, int64_t first, int64_t extent) {
   return part;
 }
 
-void kiln::cutProduct(DotOp dot, ArrayRef<int64_t> pieces) {
+void kiln::cutProduct(DotOp dot) {
   OperandTile a(dot, 0), b(dot, 1);
   OpBuilder builder(dot);
   Value sum = dot.getAccumulator();
-  int64_t first = 0;
-  for (int64_t piece : pieces) {
+  DenseI64ArrayAttr decided = getDecidedExtents(dot);
+  int64_t m = decided[0], n = decided[1], first = 0;
+  for (int64_t piece : decided.asArrayRef().drop_front(2)) {
     auto part = cast<DotOp>(builder.clone(*dot));
     part.getAMutable().set(cut(a, first, piece));
     part.getBMutable().set(cut(b, first, piece));
     part.getAccumulatorMutable().set(sum);
+    part->setAttr(kExtentsAttrName, builder.getDenseI64ArrayAttr({m, n, piece}));
     sum = part.getResult();
     first += piece;
   }

@@ -1,11 +1,14 @@
 // Writes the inferred layouts into types; where ops disagree a conversion says so.
 #include "LayoutInference.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+#include <array>
 #include <vector>
 
 namespace kiln {
@@ -85,6 +88,22 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     return success();
   }
 
+  /// Extents that are no powers of two are those that products were said to keep.
+  static LogicalResult refuseExtents(KernelOp kernel, Value value) {
+    InFlightDiagnostic error = emitError(value.getLoc())
+                               << "expected extents that are powers of two, or that one part of a "
+                                  "place counts, got "
+                               << value.getType();
+    kernel.getBody().walk([&](DotOp dot) {
+      std::array<int64_t, 3> extents = {dot.getM(), dot.getN(), dot.getK()};
+      const int64_t *odd = llvm::find_if_not(extents, llvm::isPowerOf2_64);
+      if (odd != extents.end())
+        error.attachNote(dot.getLoc())
+            << "this product keeps an extent of " << *odd << " by its '" << kExtentsAttrName << "'";
+    });
+    return error;
+  }
+
   LogicalResult decide(KernelOp kernel, TargetInterface target) {
     if (isRealised(kernel))
       return checkRealised(kernel);
@@ -119,9 +138,7 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     // first who does.
     for (auto &[value, layout] : types) {
       if (!layout.isExact() && !isInBuffer(value))
-        return emitError(value.getLoc()) << "expected extents that are powers of two, or that one "
-                                            "part of a place counts, got "
-                                         << value.getType();
+        return refuseExtents(kernel, value);
       auto read = reads.find(value);
       Operation *op = value.getDefiningOp();
       bool isSaid = op && op->hasAttr(kLayoutAttrName);

@@ -50,6 +50,46 @@ bool OperandTile::isOwn() {
          llvm::all_of(views, isUsedOnce);
 }
 
+void kiln::addCutValues(DotOp dot, DenseSet<Value> &values) {
+  for (unsigned operand : {0, 1}) {
+    OperandTile tile(dot, operand);
+    values.insert(tile.load.getResult());
+    for (auto [view, dimK] : tile.views)
+      values.insert(view->getResult(0));
+  }
+}
+
+int64_t kiln::countSingleWarps(KernelOp kernel, TargetInterface target) {
+  auto decided = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName);
+  return decided ? decided.getInt() : countWarps(kernel, target.getChipRecord());
+}
+
+bool kiln::mayRunBeside(KernelOp kernel) {
+  return !kernel->hasAttr(kRolesAttrName) && !kernel->hasAttr(kWarpsAttrName);
+}
+
+ProductCandidate::ProductCandidate(DotOp dot, TargetInterface target, OpenProducts open,
+                                   int64_t kernelWarps)
+    : dot(dot), target(target), open(open),
+      isDecided(dot.getAtomAttr() || dot->hasAttr(kAtomNameAttrName)), m(dot.getM()), n(dot.getN()),
+      k(dot.getK()) {
+  RoleAttr role = lookUpRole(dot);
+  warps = role ? role.getTotalWarps() : kernelWarps;
+  copies = role ? role.getCopies() : 1;
+}
+
+void ProductCandidate::setExtents(ArrayRef<int64_t> decided) {
+  m = decided[0];
+  n = decided[1];
+  hasDecidedPieces = true;
+  if (decided.size() == 3) {
+    k = decided[2];
+    return;
+  }
+  pieces.assign(decided.begin() + 2, decided.end());
+  k = dot.getK();
+}
+
 static bool isExactly(const LinearLayout &layout) { return canonicalise(layout).isExact(); }
 
 /// What a target has for a dot, were it of these extents: asked of one that stands in its place.
@@ -111,12 +151,19 @@ bool ProductCandidate::isRead(AsyncMmaAtomInterface async, unsigned operand, int
                       });
 }
 
-/// Cuts k into parts that are powers of two, the largest first; false if it cannot be.
+/// Cuts k into parts that are powers of two, the largest first, or as it is decided; false if it
+/// cannot be.
 bool ProductCandidate::isCut(int64_t least, function_ref<bool(int64_t)> isMade) {
-  // What grows is no part of what lies behind it in memory.
-  if (!findDecision(dot).empty() || k != dot.getK() || !OperandTile(dot, 0).isOwn() ||
-      !OperandTile(dot, 1).isOwn())
+  if (hasDecidedPieces && pieces.empty())
     return false;
+  // What grows is no part of what lies behind it in memory.
+  if (!findDecision(dot).empty() || dot.getParts() || k != dot.getK() ||
+      !OperandTile(dot, 0).isOwn() || !OperandTile(dot, 1).isOwn())
+    return isLimitedBy(ProductLimit::Cut);
+  if (hasDecidedPieces && *llvm::min_element(pieces) < least)
+    return isLimitedBy(ProductLimit::Multiples);
+  if (hasDecidedPieces)
+    return llvm::all_of(pieces, isMade);
   for (int64_t rest = k; rest > 0; rest -= pieces.back()) {
     int64_t piece = llvm::bit_floor(uint64_t(rest));
     while (piece >= least && !isMade(piece))
@@ -128,31 +175,46 @@ bool ProductCandidate::isCut(int64_t least, function_ref<bool(int64_t)> isMade) 
   return true;
 }
 
+bool ProductCandidate::isLimitedBy(ProductLimit by) {
+  limit = by;
+  return false;
+}
+
 bool ProductCandidate::isMadeBeside(AsyncMmaAtomInterface async) {
   auto [atomM, atomN, atomK] = async.getExtents();
   if (!isDecided)
     copies = chooseCopies(m, atomM);
   dim = getSharedDim(m, n, atomM, atomN, copies);
+  if (copies > 1 && dim < 0)
+    return isLimitedBy(ProductLimit::Copies);
   int64_t ownM = getOwn(0, m), ownN = getOwn(1, n);
-  if ((copies > 1 && dim < 0) || ownM % atomM || ownN % atomN || k % atomK)
-    return false;
+  if (ownM % atomM || ownN % atomN || k % atomK)
+    return isLimitedBy(ProductLimit::Multiples);
+  if (!isExactly(async.getAccumulatorLayout({ownM, ownN}, async.getWarps())))
+    return isLimitedBy(ProductLimit::Sum);
   auto areRead = [&](int64_t depth) { return isRead(async, 0, depth) && isRead(async, 1, depth); };
-  return isExactly(async.getAccumulatorLayout({ownM, ownN}, async.getWarps())) &&
-         (areRead(k) || isCut(atomK, areRead));
+  limit = ProductLimit::Operands;
+  return (isWhole() && areRead(k)) || isCut(atomK, areRead);
 }
 
 /// A thread has operands and sums in registers, which count one odd factor of each.
-bool ProductCandidate::isMadeByWarps(WarpMmaAtomInterface atom) {
-  auto [atomM, atomN, atomK] = atom.getExtents();
+bool ProductCandidate::isMadeByWarps(WarpMmaAtomInterface single) {
+  auto [atomM, atomN, atomK] = single.getExtents();
   dim = getSharedDim(m, n, atomM, atomN, copies);
+  if (copies > 1 && dim < 0)
+    return isLimitedBy(ProductLimit::Copies);
   std::array<int64_t, 3> own = {getOwn(0, m), getOwn(1, n), k};
-  if ((copies > 1 && dim < 0) || own[0] % atomM || own[1] % atomN || k % atomK)
-    return false;
+  if (own[0] % atomM || own[1] % atomN || k % atomK)
+    return isLimitedBy(ProductLimit::Multiples);
   int64_t apart = getPowerOf2Factor(own[0]) / atomM * (getPowerOf2Factor(own[1]) / atomN);
   workers = copies * std::min(warps / copies, apart);
-  int64_t powers = llvm::count_if(own, llvm::isPowerOf2_64);
-  return powers >= 2 ||
-         (powers == 1 && !llvm::isPowerOf2_64(k) && isCut(atomK, [](int64_t) { return true; }));
+  bool isOddM = !llvm::isPowerOf2_64(own[0]), isOddN = !llvm::isPowerOf2_64(own[1]);
+  limit = ProductLimit::Registers;
+  if (isOddM && isOddN)
+    return false;
+  bool isOddK = !llvm::isPowerOf2_64(k);
+  return (isWhole() && !(isOddK && (isOddM || isOddN))) ||
+         isCut(atomK, [](int64_t) { return true; });
 }
 
 bool ProductCandidate::isMade() {
@@ -165,9 +227,47 @@ bool ProductCandidate::isMade() {
         return atom;
     return {};
   };
-  Attribute atom = ask(dot, m, n, k, find);
+  atom = ask(dot, m, n, k, find);
   if (auto async = dyn_cast_or_null<AsyncMmaAtomInterface>(atom))
     return isMadeBeside(async);
   auto single = dyn_cast_or_null<WarpMmaAtomInterface>(atom);
-  return single && open == OpenProducts::Warps && isMadeByWarps(single);
+  if (single && open == OpenProducts::Warps)
+    return isMadeByWarps(single);
+  return isLimitedBy(ProductLimit::Instruction);
+}
+
+std::string ProductCandidate::describeLimit() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  switch (limit) {
+  case ProductLimit::None:
+    break;
+  case ProductLimit::Instruction:
+    os << "extents that an instruction of " << target.getSpelling() << " makes";
+    return text;
+  case ProductLimit::Copies:
+    os << "rows or columns that " << copies << " copies share out";
+    break;
+  case ProductLimit::Multiples: {
+    auto [atomM, atomN, atomK] = cast<MmaAtomInterface>(atom).getExtents();
+    os << "multiples of " << atomM << ", " << atomN << " and " << atomK;
+    if (copies > 1)
+      os << " of each of " << copies << " copies";
+    break;
+  }
+  case ProductLimit::Sum:
+    os << "a sum of one odd factor a thread";
+    break;
+  case ProductLimit::Operands:
+    os << "operands that lie in memory as they are read";
+    break;
+  case ProductLimit::Registers:
+    os << "one extent at most with an odd factor";
+    break;
+  case ProductLimit::Cut:
+    os << "loads of the product's own, of which nothing is decided, to cut along its inner extent";
+    break;
+  }
+  os << " for " << atom;
+  return text;
 }

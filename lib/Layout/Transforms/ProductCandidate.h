@@ -7,6 +7,7 @@
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/TargetInterface.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -36,39 +37,62 @@ struct OperandTile {
   unsigned dimK;
 };
 
-/// Makes a product as a sum of products of parts of k.
-void cutProduct(tile::DotOp dot, llvm::ArrayRef<int64_t> pieces);
+/// The values that become parts if a product is cut along k.
+void addCutValues(tile::DotOp dot, llvm::DenseSet<mlir::Value> &values);
+/// Makes a product as a sum of products of the parts of k that its `tile.extents` says, each with
+/// its own.
+void cutProduct(tile::DotOp dot);
 
 /// The instruction that an author has decided, or named, for an op; null if there is none.
 mlir::Attribute getDecidedAtom(mlir::Operation *op, TargetInterface target);
 /// The same, if it is an engine.
 EngineAtomInterface getDecidedEngine(mlir::Operation *access, TargetInterface target);
 
+/// How many warps share out a kernel's products, if these are made by single ones.
+int64_t countSingleWarps(tile::KernelOp kernel, TargetInterface target);
+/// Whether instructions that nobody has decided may be ones that run on beside their warps.
+bool mayRunBeside(tile::KernelOp kernel);
+
+/// What keeps an instruction from making a product of some extents.
+enum class ProductLimit { None, Instruction, Copies, Multiples, Sum, Operands, Registers, Cut };
+
 /// A product with some of its extents grown.
 struct ProductCandidate {
+  ProductCandidate(tile::DotOp dot, TargetInterface target, OpenProducts open, int64_t warps);
+
   tile::DotOp dot;
   TargetInterface target;
   OpenProducts open;
   /// Whether its instruction is the author's.
   bool isDecided;
-  int64_t warps = 1, copies = 1;
-  int64_t m = 1, n = 1, k = 1;
+  int64_t warps, copies;
+  int64_t m, n, k;
   /// Which dimension copies share out, -1: none; and how many warps, of those that make products
   /// each by itself, have something of their own to make.
   int dim = -1;
   int64_t workers = 1;
-  /// Into which parts of k it had best be cut; none if it is one.
+  /// Into which parts of k it had best be cut, or is if that is decided; none if it is one.
   llvm::SmallVector<int64_t> pieces = {};
+  bool hasDecidedPieces = false;
+  /// The instruction that was asked last, if there is one, and what kept it from being it.
+  mlir::Attribute atom;
+  ProductLimit limit = ProductLimit::None;
 
+  /// These, as `tile.extents` says them.
+  void setExtents(llvm::ArrayRef<int64_t> decided);
   /// Whether there is an instruction for it that can make these extents.
   bool isMade();
+  /// What was expected of them, if it cannot.
+  std::string describeLimit() const;
   /// What all multiply together, or each of those that work by themselves.
   int64_t getWork() const { return m * n * k / workers; }
 
 private:
   int64_t getOwn(int of, int64_t extent) const { return dim == of ? extent / copies : extent; }
   bool isRead(AsyncMmaAtomInterface async, unsigned operand, int64_t depth);
+  bool isWhole() const { return !hasDecidedPieces || pieces.empty(); }
   bool isCut(int64_t least, llvm::function_ref<bool(int64_t)> isMade);
+  bool isLimitedBy(ProductLimit by);
   bool isMadeBeside(AsyncMmaAtomInterface async);
   bool isMadeByWarps(WarpMmaAtomInterface atom);
 };

@@ -2,6 +2,7 @@
 //
 // An instruction has many rows and a choice of columns. A product of few rows fills it where these
 // are its columns.
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -64,6 +65,11 @@ void kiln::exchangeOperands(DotOp dot) {
   dot.setTransposeB(!turnsA);
   dot.setUnsignedA(dot.getUnsignedB());
   dot.setUnsignedB(isUnsignedA);
+  if (auto decided = dot->getAttrOfType<DenseI64ArrayAttr>(kExtentsAttrName)) {
+    SmallVector<int64_t> extents(decided.asArrayRef());
+    std::swap(extents[0], extents[1]);
+    dot->setAttr(kExtentsAttrName, DenseI64ArrayAttr::get(dot.getContext(), extents));
+  }
 }
 
 /// The transpose of the product, whose operands change places. What is decided of it stays.

@@ -1,12 +1,12 @@
-// Pads tensors to extents that are powers of two where they cannot be exact, and keeps what was
-// added from being observed.
-#include "ExactExtents.h"
+// Pads tensors to extents that are powers of two where products do not say that they stay, and
+// keeps what was added from being observed.
+#include "DecidedExtents.h"
 #include "Padding.h"
-#include "kiln/Dialect/Tile/IR/Proposals.h"
+#include "ProductCandidate.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -57,11 +57,12 @@ namespace {
 /// One kernel: first all types grow, then each op that would observe a padded element is told.
 class SplitShapesOf {
 public:
-  SplitShapesOf(KernelOp kernel, TargetInterface target, ExactExtents::Open open)
-      : kernel(kernel), builder(kernel), padding(builder),
-        exact(cutProducts(kernel, target, open)) {}
+  SplitShapesOf(KernelOp kernel, TargetInterface target)
+      : kernel(kernel), target(target), builder(kernel), padding(builder) {}
 
   LogicalResult run() {
+    if (failed(obeyProducts()))
+      return failure();
     SmallVector<Operation *> ops;
     auto touches = [](Type type) { return getPaddedType(type) != type; };
     kernel.getBody().walk([&](Operation *op) {
@@ -100,21 +101,31 @@ public:
   }
 
 private:
-  /// Cuts products that have exact extents only so, and finds what is exact then.
-  static ExactExtents cutProducts(KernelOp kernel, TargetInterface target,
-                                  ExactExtents::Open open) {
-    ExactExtents exact(kernel, target, open);
-    SmallVector<DotOp> dots;
+  /// Cuts the products that say so, and finds what stays as it is, by what all say.
+  LogicalResult obeyProducts() {
+    SmallVector<DotOp> decided, cut;
     kernel.getBody().walk([&](DotOp dot) {
-      if (!exact.getPieces(dot).empty())
-        dots.push_back(dot);
+      DenseI64ArrayAttr extents = getDecidedExtents(dot);
+      if (extents)
+        decided.push_back(dot);
+      if (extents && extents.size() > 3)
+        cut.push_back(dot);
     });
-    for (DotOp dot : dots)
-      cutProduct(dot, exact.getPieces(dot));
-    return dots.empty() ? exact : ExactExtents(kernel, target, open);
+    if (decided.empty())
+      return success();
+    if (failed(requireTarget(kernel)))
+      return failure();
+    ExtentClasses classes(kernel, target);
+    if (failed(checkDecidedExtents(kernel, target, classes)))
+      return failure();
+    for (DotOp dot : cut)
+      cutProduct(dot);
+    kept = KeptExtents(kernel, cut.empty() ? std::move(classes) : ExtentClasses(kernel, target));
+    kernel.getBody().walk([](DotOp dot) { dot->removeAttr(kExtentsAttrName); });
+    return success();
   }
 
-  /// The type of a value whose extents grow, but for those that are exact.
+  /// The type of a value whose extents grow, but for those that stay.
   Type getGrown(Value value) const {
     Type padded = getPaddedType(value.getType());
     auto tensor = dyn_cast<RankedTensorType>(padded);
@@ -122,7 +133,7 @@ private:
       return padded;
     SmallVector<int64_t> shape(tensor.getShape());
     for (auto [dim, extent] : llvm::enumerate(cast<RankedTensorType>(value.getType()).getShape()))
-      if (exact.isExact(value, dim))
+      if (kept.isKept(value, dim))
         shape[dim] = extent;
     return RankedTensorType::get(shape, tensor.getElementType(), tensor.getEncoding());
   }
@@ -147,11 +158,11 @@ private:
         getGrown(store.getValue()) != store.getValue().getType())
       return refuseStore(store);
     auto dot = dyn_cast<DotOp>(op);
-    auto atom = dot ? dyn_cast_or_null<MmaAtomInterface>(getDecidedAtom(dot, exact.getTarget()))
-                    : MmaAtomInterface();
-    auto isExactK = [&] { return exact.isExact(dot.getA(), dot.getTransposeA() ? 0 : 1); };
+    auto atom =
+        dot ? dyn_cast_or_null<MmaAtomInterface>(getDecidedAtom(dot, target)) : MmaAtomInterface();
+    auto keepsK = [&] { return kept.isKept(dot.getA(), dot.getTransposeA() ? 0 : 1); };
     for (unsigned operand = 0; atom && operand < 2; ++operand)
-      if (!llvm::isPowerOf2_64(dot.getK()) && !isExactK() && !takesComputed(atom, operand))
+      if (!llvm::isPowerOf2_64(dot.getK()) && !keepsK() && !takesComputed(atom, operand))
         return dot.emitOpError("expected an inner extent that is a power of two, since ")
                << atom << " reads operand " << "ab"[operand] << " from memory, got " << dot.getK();
     return success();
@@ -407,83 +418,17 @@ private:
   }
 
   KernelOp kernel;
+  TargetInterface target;
   OpBuilder builder;
   Padding padding;
-  ExactExtents exact;
+  KeptExtents kept;
 };
-
-using Open = ExactExtents::Open;
 
 struct SplitShapes : kiln::impl::SplitShapesBase<SplitShapes> {
-  SplitShapes() = default;
-  explicit SplitShapes(TryOut tryOut) : tryOut(std::move(tryOut)) {}
-
-  /// What comes of a kernel whose extents are split so; more than any proposal if it is refused.
-  int64_t rank(KernelOp kernel, Open open) {
-    OwningOpRef<ModuleOp> copy = getOperation().clone();
-    for (KernelOp other : llvm::to_vector(copy->getOps<KernelOp>()))
-      if (other.getSymName() != kernel.getSymName())
-        other.erase();
-    ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
-    KernelOp own = *copy->getOps<KernelOp>().begin();
-    std::optional<int64_t> rank;
-    if (succeeded(SplitShapesOf(own, getTarget(own), open).run()))
-      rank = tryOut(*copy);
-    return rank.value_or(kMostProposals + 1);
-  }
-
-  /// Whether a loop's trip is written out: in pieces of odd extents it takes more scalars than a
-  /// wave has.
-  static bool hasLongTrips(KernelOp kernel, TargetInterface target) {
-    auto isLong = [&](scf::ForOp loop) {
-      return isWrittenOut(*loop.getBody(), target.getChipRecord()) ? WalkResult::interrupt()
-                                                                   : WalkResult::advance();
-    };
-    return kernel.getBody().walk(isLong).wasInterrupted();
-  }
-
-  /// Which instructions that nobody has decided keep extents exact. Products that run on beside
-  /// their warps are asked first, and all that grows may run better than what does not.
-  Open decide(KernelOp kernel) {
-    TargetInterface target = getTarget(kernel);
-    size_t least = ExactExtents(kernel, target, Open::Grown).countExact();
-    int64_t best = kWaitingProposal;
-    std::optional<int64_t> grown;
-    for (Open open : {Open::Beside, Open::Warps}) {
-      ExactExtents exact(kernel, target, open);
-      // Products may do better than those of single warps where there are others.
-      if (exact.thinksOfBeside())
-        best = 0;
-      if (exact.countExact() <= least)
-        continue;
-      if (!tryOut)
-        return open;
-      int64_t found = rank(kernel, open);
-      if (open == Open::Beside && found >= kWaitingProposal)
-        continue;
-      // Where no ring is filled, threads load operands in each trip, in vectors of which an odd
-      // factor leaves too few for all lanes.
-      bool isPlain = open == Open::Warps && !kernel->hasAttr(kRolesAttrName);
-      if (isPlain && (found > kWaitingProposal || hasLongTrips(kernel, target)))
-        continue;
-      if (found > best && !grown)
-        grown = rank(kernel, Open::Grown);
-      if (found <= std::max(best, grown.value_or(best)))
-        return open;
-    }
-    return Open::Grown;
-  }
-
   void runOnOperation() override {
-    for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>()))
-      if (failed(SplitShapesOf(kernel, getTarget(kernel), decide(kernel)).run()))
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (failed(SplitShapesOf(kernel, getTarget(kernel)).run()))
         return signalPassFailure();
   }
-
-  TryOut tryOut;
 };
 } // namespace
-
-std::unique_ptr<Pass> kiln::createSplitShapes(TryOut tryOut) {
-  return std::make_unique<SplitShapes>(std::move(tryOut));
-}

@@ -43,6 +43,7 @@ def pin(
     part_orders: tuple[tuple[int, int], ...] | None = None,
     promote: bool | None = None,
     swap: bool | None = None,
+    extents: tuple[int, ...] | None = None,
     interleave: str | None = None,
     share: int | str | tuple[int | str, str] | None = None,
 ) -> Any:
@@ -106,7 +107,10 @@ def pin(
     first part of the next trip can be read behind the last product of this one. With `promote`
     each part along k is summed up from zero and then added to the sum, for instructions that keep
     few bits of one. With `swap` the transpose is computed, so that few rows are the instruction's
-    columns. `interleave` is how its instructions alternate with those around it, on AMD's chips:
+    columns. `extents` is what is computed of a product of two matrices: its rows, its columns and
+    its inner extent, each as it is or as the next power of two; several inner extents, powers of
+    two that add up to it, cut it into products that follow one another. If nobody says, passes
+    decide. `interleave` is how its instructions alternate with those around it, on AMD's chips:
     rounds, each so many times over, as "16 x (1 read), 32 x (2 matrix, 1 load)".
 
     Around the range of a loop: `depth` is how many slots the rings filled in it have; `role`,

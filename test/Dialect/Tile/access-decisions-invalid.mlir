@@ -122,3 +122,31 @@ tile.kernel @guarded() {
   %y = arith.addf %x, %x {tile.guarded = true} : tensor<64xf32>
   tile.return
 }
+
+// -----
+
+tile.kernel @extents() {
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = arith.constant dense<1.0> : tensor<64x96xf32>
+  %y = arith.constant dense<1.0> : tensor<96x64xf32>
+  // expected-error @below {{expected 'tile.extents' on a dot of rank 2, as an array of at least three i64 of at least 1: rows, columns and inner extents, got array<i64: 64, 64>}}
+  %d = tile.dot %x, %y, %zero {tile.extents = array<i64: 64, 64>} : tensor<64x96xf32>, tensor<96x64xf32> -> tensor<64x64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @extents() {
+  // expected-error @below {{expected 'tile.extents' on a dot of rank 2, as an array of at least three i64 of at least 1: rows, columns and inner extents, got array<i64: 1, 1, 1>}}
+  %x = arith.constant {tile.extents = array<i64: 1, 1, 1>} dense<1.0> : tensor<64xf32>
+  tile.return
+}
+
+// -----
+
+tile.kernel @extents() {
+  %zero = arith.constant dense<0.0> : tensor<2x64x64xf32>
+  // expected-error @below {{expected 'tile.extents' on a dot of rank 2, as an array of at least three i64 of at least 1: rows, columns and inner extents, got array<i64: 64, 64, 64>}}
+  %d = tile.dot %zero, %zero, %zero {tile.extents = array<i64: 64, 64, 64>} : tensor<2x64x64xf32>, tensor<2x64x64xf32> -> tensor<2x64x64xf32>
+  tile.return
+}

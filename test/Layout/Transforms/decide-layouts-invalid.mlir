@@ -21,6 +21,20 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 
 // -----
 
+// Who keeps the extents is said of a product.
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @kept(%x: index) attributes {tile.warps = 1 : i64} {
+    %a = arith.constant dense<1.0> : tensor<48x16xf16>
+    // expected-error @+1 {{expected extents that are powers of two, or that one part of a place counts, got 'tensor<48x48xf32>'}}
+    %c = arith.constant dense<1.0> : tensor<48x48xf32>
+    // expected-note @+1 {{this product keeps an extent of 48 by its 'tile.extents'}}
+    %d = tile.dot %a, %a, %c transpose_b {atom = #nvptx.mma_sync<"m16n8k16", f16, f32>} : tensor<48x16xf16>, tensor<48x16xf16> -> tensor<48x48xf32>
+    tile.return
+  }
+}
+
+// -----
+
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
   tile.kernel @atom(%a: index) attributes {tile.warps = 1 : i64} {
     %x = arith.constant dense<1.0> : tensor<16x16xf32>

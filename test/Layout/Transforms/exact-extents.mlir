@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --tile-split-shapes --tile-resolve-atom-names --split-input-file | FileCheck %s
 
-// A product keeps what its instruction makes: 192 columns by one m64n192, in whatever is added to
-// it and stored of it.
+// A product keeps what is decided: 192 columns by one m64n192, in whatever is added to it and stored
+// of it.
 !view = !tile.view<?x?xbf16>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   // CHECK-LABEL: tile.kernel @columns
@@ -17,7 +17,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
       // CHECK: tile.load %{{.*}}[%{{.*}}, %{{.*}}] {atom = #nvptx.tma, role = "load"} : {{.*}} -> tensor<192x64xbf16>
       %y = tile.load %b[%c0, %k] {atom = #nvptx.tma, role = "load"} : !view -> tensor<192x64xbf16>
       // CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n192k16", bf16, f32>
-      %d = tile.dot %x, %y, %s transpose_b {tile.atom = "wgmma", role = "mma", in_flight = 1}
+      %d = tile.dot %x, %y, %s transpose_b {tile.extents = array<i64: 256, 192, 64>, tile.atom = "wgmma", role = "mma", in_flight = 1}
          : tensor<256x64xbf16>, tensor<192x64xbf16> -> tensor<256x192xf32>
       scf.yield %d : tensor<256x192xf32>
     }
@@ -31,7 +31,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 
 // -----
 
-// Rows go to three copies of the role, not to two; where they grow the columns stay.
+// Rows go to three copies of the role; where they grow the columns stay.
 !view = !tile.view<?x?xbf16>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   // CHECK-LABEL: tile.kernel @three_copies
@@ -41,7 +41,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<192x64xbf16>
     %y = tile.load %b[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<96x64xbf16>
     // CHECK: tile.dot {{.*}}"m64n96k16"{{.*}} : tensor<192x64xbf16>, tensor<96x64xbf16> -> tensor<192x96xf32>
-    %d = tile.dot %x, %y, %zero transpose_b {tile.atom = "wgmma", role = "mma", in_flight = 0}
+    %d = tile.dot %x, %y, %zero transpose_b {tile.extents = array<i64: 192, 96, 64>, tile.atom = "wgmma", role = "mma", in_flight = 0}
        : tensor<192x64xbf16>, tensor<96x64xbf16> -> tensor<192x96xf32>
     tile.return
   }
@@ -54,7 +54,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<192x64xbf16>
     %y = tile.load %b[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<96x64xbf16>
     // CHECK: tile.dot {{.*}}"m64n96k16"{{.*}} : tensor<256x64xbf16>, tensor<96x64xbf16> -> tensor<256x96xf32>
-    %d = tile.dot %x, %y, %zero transpose_b {tile.atom = "wgmma", role = "mma", in_flight = 0}
+    %d = tile.dot %x, %y, %zero transpose_b {tile.extents = array<i64: 256, 96, 64>, tile.atom = "wgmma", role = "mma", in_flight = 0}
        : tensor<192x64xbf16>, tensor<96x64xbf16> -> tensor<192x96xf32>
     // CHECK: tile.store {{.*}} extents [192, 96] {{.*}} : tensor<256x96xf32>
     tile.store %d, %c[%c0, %c0] {role = "mma"} : tensor<192x96xf32>, !tile.view<?x?xf32>
@@ -73,7 +73,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x48xbf16>
     // CHECK: tile.dot {{.*}} : tensor<64x48xbf16>, tensor<64x48xbf16> -> tensor<64x64xf32>
-    %d = tile.dot %x, %x, %zero transpose_b {tile.atom = "wgmma", role = "mma", in_flight = 0}
+    %d = tile.dot %x, %x, %zero transpose_b {tile.extents = array<i64: 64, 64, 48>, tile.atom = "wgmma", role = "mma", in_flight = 0}
        : tensor<64x48xbf16>, tensor<64x48xbf16> -> tensor<64x64xf32>
     tile.return
   }
@@ -92,7 +92,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x64xbf16>
     %y = tile.load %b[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<96x64xbf16>
     // CHECK: tile.dot {{.*}}"m64n96k16"{{.*}} -> tensor<64x96xf32>
-    %d = tile.dot %x, %y, %zero transpose_b {tile.atom = "wgmma", role = "mma", in_flight = 0}
+    %d = tile.dot %x, %y, %zero transpose_b {tile.extents = array<i64: 64, 96, 64>, tile.atom = "wgmma", role = "mma", in_flight = 0}
        : tensor<64x64xbf16>, tensor<96x64xbf16> -> tensor<64x96xf32>
     // CHECK: tile.reduce %{{.*}} axis = 1 : tensor<64x96xf32>
     %s = tile.reduce %d axis = 1 : tensor<64x96xf32> -> tensor<64xf32> {
@@ -111,7 +111,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x64xbf16>
     %y = tile.load %b[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<96x64xbf16>
     // CHECK: tile.dot {{.*}}"m64n128k16"{{.*}} -> tensor<64x128xf32>
-    %d = tile.dot %x, %y, %zero transpose_b {tile.atom = "wgmma", role = "mma", in_flight = 0}
+    %d = tile.dot %x, %y, %zero transpose_b {tile.extents = array<i64: 64, 128, 64>, tile.atom = "wgmma", role = "mma", in_flight = 0}
        : tensor<64x64xbf16>, tensor<96x64xbf16> -> tensor<64x96xf32>
     %s = tile.sort %d axis = 1 : tensor<64x96xf32> -> tensor<64x96xf32>
     tile.store %s, %c[%c0, %c0] {role = "mma"} : tensor<64x96xf32>, !tile.view<?x?xf32>
@@ -125,11 +125,51 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x64xbf16>
     %y = tile.load %b[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<96x64xbf16>
     // CHECK: tile.dot {{.*}} -> tensor<64x128xf32>
-    %d = tile.dot %x, %y, %zero transpose_b {atom = #nvptx.wgmma<"m64n128k16", bf16, f32>, role = "mma", in_flight = 0}
+    %d = tile.dot %x, %y, %zero transpose_b {tile.extents = array<i64: 64, 128, 64>, atom = #nvptx.wgmma<"m64n128k16", bf16, f32>, role = "mma", in_flight = 0}
        : tensor<64x64xbf16>, tensor<96x64xbf16> -> tensor<64x96xf32>
     // CHECK: tile.dot {{.*}} -> tensor<64x128xf32>
-    %e = tile.dot %x, %y, %zero transpose_b {atom = #nvptx.wgmma<"m64n32k16", bf16, f32>, role = "mma", in_flight = 0}
+    %e = tile.dot %x, %y, %zero transpose_b {tile.extents = array<i64: 64, 128, 64>, atom = #nvptx.wgmma<"m64n32k16", bf16, f32>, role = "mma", in_flight = 0}
        : tensor<64x64xbf16>, tensor<96x64xbf16> -> tensor<64x96xf32>
+    tile.return
+  }
+}
+
+// -----
+
+// A product in parts, of any that add up, powers of two too. What nobody decides grows.
+!view = !tile.view<?x?xbf16, strides [?, 1]>
+!out = !tile.view<?x?xf32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // CHECK-LABEL: tile.kernel @parts
+  // CHECK-NOT: tile.extents
+  tile.kernel @parts(%a: !view, %b: !view, %c: !out) {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : tensor<128x192xf32>
+    %x = tile.load %a[%c0, %c0] : !view -> tensor<128x96xbf16>
+    %y = tile.load %b[%c0, %c0] : !view -> tensor<192x96xbf16>
+    // CHECK: %[[D:.*]] = tile.dot %{{.*}} : tensor<128x32xbf16>, tensor<192x32xbf16> -> tensor<128x192xf32>
+    // CHECK: %[[E:.*]] = tile.dot %{{[^ ]*}}, %{{[^ ]*}}, %[[D]] transpose_b : tensor<128x64xbf16>, tensor<192x64xbf16> -> tensor<128x192xf32>
+    %d = tile.dot %x, %y, %zero transpose_b {tile.extents = array<i64: 128, 192, 32, 64>}
+       : tensor<128x96xbf16>, tensor<192x96xbf16> -> tensor<128x192xf32>
+    %u = tile.load %a[%c0, %c0] : !view -> tensor<128x64xbf16>
+    %v = tile.load %b[%c0, %c0] : !view -> tensor<192x64xbf16>
+    // CHECK: %[[G:.*]] = tile.dot %{{[^ ]*}}, %{{[^ ]*}}, %[[E]] transpose_b : tensor<128x32xbf16>, tensor<192x32xbf16>
+    // CHECK: tile.dot %{{[^ ]*}}, %{{[^ ]*}}, %[[G]] transpose_b : tensor<128x32xbf16>, tensor<192x32xbf16>
+    %e = tile.dot %u, %v, %d transpose_b {tile.extents = array<i64: 128, 192, 32, 32>}
+       : tensor<128x64xbf16>, tensor<192x64xbf16> -> tensor<128x192xf32>
+    tile.store %e, %c[%c0, %c0] : tensor<128x192xf32>, !out
+    tile.return
+  }
+
+  // CHECK-LABEL: tile.kernel @undecided
+  tile.kernel @undecided(%a: !view, %b: !view, %c: !out) {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : tensor<128x192xf32>
+    %x = tile.load %a[%c0, %c0] : !view -> tensor<128x64xbf16>
+    %y = tile.load %b[%c0, %c0] : !view -> tensor<192x64xbf16>
+    // CHECK: tile.dot %{{.*}} -> tensor<128x256xf32>
+    %d = tile.dot %x, %y, %zero transpose_b : tensor<128x64xbf16>, tensor<192x64xbf16> -> tensor<128x192xf32>
+    tile.store %d, %c[%c0, %c0] : tensor<128x192xf32>, !out
     tile.return
   }
 }

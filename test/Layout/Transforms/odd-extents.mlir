@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-split-shapes --split-input-file | FileCheck %s
+// RUN: tile-opt %s --tile-decide-extents --tile-split-shapes --split-input-file | FileCheck %s
 
 // Nobody has decided an instruction: the target says which there are. 192 columns are one m64n192.
 !view = !tile.view<?x?xbf16, strides [?, 1]>

@@ -43,6 +43,19 @@ tile.kernel @carried(%a: !tile.view<16x64xf16>, %b: !tile.view<128x64xf16>, %c: 
   tile.return
 }
 
+// Rows and columns that are decided change places.
+// CHECK-LABEL: @extents
+// CHECK: tile.dot {{.*}} {tile.extents = array<i64: 192, 16, 64, 32>} : tensor<192x96xf16>, tensor<16x96xf16> -> tensor<192x16xf32>
+tile.kernel @extents(%a: !tile.view<16x96xf16>, %b: !tile.view<192x96xf16>, %c: !tile.view<16x192xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<16x192xf32>
+  %x = tile.load %a[%c0, %c0] : !tile.view<16x96xf16> -> tensor<16x96xf16>
+  %y = tile.load %b[%c0, %c0] : !tile.view<192x96xf16> -> tensor<192x96xf16>
+  %d = tile.dot %x, %y, %zero transpose_b {swap, tile.extents = array<i64: 16, 192, 64, 32>} : tensor<16x96xf16>, tensor<192x96xf16> -> tensor<16x192xf32>
+  tile.store %d, %c[%c0, %c0] : tensor<16x192xf32>, !tile.view<16x192xf32>
+  tile.return
+}
+
 // CHECK-LABEL: @in_a_batch
 // CHECK: tile.transpose %{{.*}} [0, 2, 1] : tensor<2x16x32xi32> -> tensor<2x32x16xi32>
 // CHECK: tile.dot %[[B:.*]], %[[A:.*]], %{{.*}} transpose_a transpose_b unsigned_b

@@ -198,6 +198,15 @@ def test_products() -> None:
     assert "promote" not in text and "swap" not in text
 
 
+def test_extents() -> None:
+    text = lowered(
+        "x = v.load((0, 0), (16, 24))",
+        "y = kiln.pin(kiln.dot(x, x, transpose_b=True), extents=(16, 16, 16, 8))",
+        "v.store((0, 0), y)",
+    )
+    assert attributes_of(text, "tile.dot") == "tile.extents = array<i64: 16, 16, 16, 8>"
+
+
 def test_an_order_of_instructions() -> None:
     text = lowered(
         "x = v.load((0, 0), (16, 16))",
@@ -245,6 +254,11 @@ REFUSED = [
      "swap=True)", "expected one decision about swap, got two"),
     (f"kiln.pin({PRODUCT}, parts=(1, 1, 2), part_stages=(0, 1, 1, 1))",
      "expected a pair of numbers for each part, of its reads and of its product, got (0, 1, 1, 1)"),
+    (f"kiln.pin({LOAD}, extents=(4, 8, 8))", "expected extents of a product, got"),
+    (f"kiln.pin({PRODUCT}, extents=(16, 16))",
+     "expected rows, columns and inner extents of at least 1, got (16, 16)"),
+    (f"kiln.pin({PRODUCT}, extents=(16, 16, 0))",
+     "expected rows, columns and inner extents of at least 1, got (16, 16, 0)"),
     (f"kiln.pin({PRODUCT}, parts=(1, 1, 1), part_orders=((0, -1),))",
      "expected part_orders of at least 0, got"),
     (f"kiln.pin({LOAD}, part_stages=((0, 1),))", "expected part_stages of a product, got"),

@@ -17,8 +17,8 @@ from schedule_writer import CHIPS, Case
 DECISIONS = re.compile(
     r"atom|instruction|stage|order|role|ring|slot|depth|in.flight|copies|warps|parts|reads_ahead"
     r"|promote|swap|persistent|programs?\b|raster|per_core|turns|cluster|multicast|residency"
-    r"|registers|shared memory|tensor memory|barriers|carried|columns|fetched|interleave|share|skew"
-    r"|write_stage|overlap|split|#nvptx|#amdgcn|wait for those before"
+    r"|registers|shared memory|tensor memory|barriers|carried|columns|fetched|interleave|extents"
+    r"|share|skew|write_stage|overlap|split|#nvptx|#amdgcn|wait for those before"
 )
 REFUSAL = re.compile(r"('[\w.]+' (op )?)?(expected |is not supported on \S+ yet: expected )")
 

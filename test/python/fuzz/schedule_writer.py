@@ -351,6 +351,7 @@ class Disturber:
             if kind == "dot":
                 names += ["atom", "in_flight", "parts", "reads_ahead", "promote", "swap"]
                 names += ["residency", "carried", "columns", "operand_columns", "interleave"]
+                names += ["extents"]
             if kind == "store":
                 names += ["atom", "in_flight", "fetched"]
             if kind == "if":
@@ -375,6 +376,7 @@ class Disturber:
             "columns": [0, 0, 1, 2], "operand_columns": [0, 0, 1, 2],
             "fetched": ["whole", "boxes"], "parts": [(1, 1, 2), (2, 1, 1), (1, 4, 1), (2, 2, 2), (1, 1, 8)],
             "promote": [True], "swap": [True], "split": [True],
+            "extents": [(64, 64, 64), (64, 64, 32, 32), (64, 64, 16, 16), (32, 64, 16, 48)],
             "interleave": ["2 x (1 read, 1 matrix)", "1 x (4 matrix), 3 x (1 load, 1 read)"],
         }  # fmt: skip
         return rng.choice(values.get(name, small))

@@ -92,3 +92,26 @@ module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
   }
 }
 """
+
+# A product of which the inner extent is cut, so that its columns are exact.
+EXTENTS = """
+#facts = #tile.facts<pointer = 16, strides = [16, 2]>
+!view = !tile.view<?x?xbf16, strides [?, 1]>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @extents(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #facts},
+                       %c: !tile.view<?x?xf32>, %n: index) {
+    %c0 = arith.constant 0 : index
+    %c96 = arith.constant 96 : index
+    %zero = arith.constant dense<0.0> : tensor<128x192xf32>
+    %sum = scf.for %k = %c0 to %n step %c96 iter_args(%s = %zero) -> tensor<128x192xf32> {
+      %x = tile.load %a[%c0, %k] : !view -> tensor<128x96xbf16>
+      %y = tile.load %b[%c0, %k] : !view -> tensor<192x96xbf16>
+      %d = tile.dot %x, %y, %s transpose_b {tile.extents = array<i64: 128, 192, 64, 32>}
+         : tensor<128x96xbf16>, tensor<192x96xbf16> -> tensor<128x192xf32>
+      scf.yield %d : tensor<128x192xf32>
+    }
+    tile.store %sum, %c[%c0, %c0] : tensor<128x192xf32>, !tile.view<?x?xf32>
+    tile.return
+  }
+}
+"""

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from flips import LAUNCHES, ROOT, TILE_COMPILE, TILE_OPT, UNITS, Flip, check_flips, flips
-from small_kernels import COLUMNS, MASKED, ROWS
+from small_kernels import COLUMNS, EXTENTS, MASKED, ROWS
 
 KERNELS = ["gemm", "attention", "gemm-sm_80", "gemm-sm_100a", "gemm-gfx942", "gemm-gfx950"]
 
@@ -135,11 +135,12 @@ def with_pins() -> dict[str, str]:
         "columns": COLUMNS,
         "masks": MASKED,
         "rows": ROWS,
+        "extents": EXTENTS,
     }  # fmt: skip
 
 
 MORE = ["parts", "slots", "places of parts", "residency", "carried", "fetched", "cores", "launches",
-        "written later", "columns", "masks", "rows"]  # fmt: skip
+        "written later", "columns", "masks", "rows", "extents"]  # fmt: skip
 
 
 @pytest.mark.parametrize("pins", MORE)

@@ -4,19 +4,48 @@
 
 include "mlir/Pass/PassBase.td"
 
-def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
-  let summary = "pad tensors to extents that are powers of two where they cannot be exact";
+def DecideExtents : Pass<"tile-decide-extents", "::mlir::ModuleOp"> {
+  let summary = "choose which extents of products stay as they are, and which grow";
   let description = [{
-    Precondition: no layout is decided; names of atoms need not be resolved. Postcondition: all
-    extents of tensors, and of buffers that are read and written whole, are powers of two or exact,
-    and the kernel means what it meant before.
+    Precondition: the module has a target; no layout is decided; names of atoms need not be
+    resolved. Postcondition: each `tile.dot` of rank 2 with an extent that is no power of two has
+    `tile.extents`: its rows, its columns and its inner extent, each as it is or as the next power
+    of two. An inner extent that is exact only if the product is cut is the list of parts, powers of
+    two that add up to it. What is already decided stays, and others are held against it.
 
     An extent is exact if a product has it whose instruction can make it as it is (m64n192 makes 192
     columns, three copies of a role 192 rows), and all that is computed of it works element by
     element or sums, is carried by loops, or is loaded and stored; see docs/rationale/extents.md. Of
-    a product whose instruction is not decided, the target is asked which ones there are; then all
-    is split in the way that runs best, by what `TryOut` says of copies, or with as much exact as can
-    be where nothing says so. A product of two loaded tiles that is exact only so is cut along k.
+    a product whose instruction is not decided, the target is asked which ones there are; then that
+    is decided which runs best, by what copies of the kernel come to, or as much exact as can be
+    where nothing says so.
+
+    Before:
+    ```mlir
+    %d = tile.dot %x, %y, %s transpose_b : tensor<128x96xbf16>, tensor<192x96xbf16> -> tensor<128x192xf32>
+    ```
+    After, where the columns are exact only of a product in two parts:
+    ```mlir
+    %d = tile.dot %x, %y, %s transpose_b {tile.extents = array<i64: 128, 192, 64, 32>}
+       : tensor<128x96xbf16>, tensor<192x96xbf16> -> tensor<128x192xf32>
+    ```
+    The tests are `test/Layout/Transforms/decide-extents.mlir` and `decide-extents-tried.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
+def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
+  let summary = "pad tensors to extents that are powers of two, but for those that products keep";
+  let description = [{
+    Precondition: no layout is decided; names of atoms need not be resolved. Postcondition: no
+    `tile.dot` has `tile.extents`; all extents of tensors, and of buffers that are read and written
+    whole, are powers of two but for those that a product has said to keep, and the kernel means
+    what it meant before.
+
+    What `tile.extents` keeps is kept in all that has the extent: what is computed element by
+    element or summed of it, carried by loops, loaded and stored. Several inner extents cut a
+    product along k, with loads of each part. What no instruction of the target makes, what another
+    op must have grown and what two products say otherwise is an error at the product.
 
     Of all others, an element that was added is never observed: loads and stores carry the tile's
     own `extents`; accesses at computed indices, atomics and histograms are masked; reductions,
@@ -329,7 +358,8 @@ def RealiseSwap : Pass<"tile-realise-swap", "::mlir::ModuleOp"> {
     Precondition: none. Postcondition: no `tile.dot` has `swap`. One that had is the product of its
     operands in the other order, each transposed, and its sum and result are transposes; a sum that
     a loop carries for it alone is carried transposed. Transposes of tensors in registers cost
-    nothing. An `atom` is that of the product as it is made.
+    nothing. An `atom` is that of the product as it is made; rows and columns in `tile.extents` change
+    places.
 
     Before:
     ```mlir

@@ -78,6 +78,8 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
        /*isOfParts=*/true},
       {"promote", on<DotOp>, Schedule, "tile-realise-parts", /*isMark=*/false, /*isOfParts=*/true},
       {"swap", on<DotOp>, Layout, "tile-realise-swap", /*isMark=*/false, /*isOfParts=*/true},
+      {kExtentsAttrName, on<DotOp>, Layout, "tile-split-shapes", /*isMark=*/false,
+       /*isOfParts=*/true},
       {"interleave", on<DotOp>, Schedule, "tile-realise-interleaving"},
       // How many programs share a loop's trips.
       {kShareAttrName, onShared<IntegerAttr>, Schedule, "tile-realise-shares"},

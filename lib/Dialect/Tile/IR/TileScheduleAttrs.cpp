@@ -134,7 +134,23 @@ static LogicalResult verifyHanded(Operation *op, Attribute value) {
                          << value;
 }
 
+/// A product's extents as they are computed; whether they fit it is the realiser's to say.
+static LogicalResult verifyProductExtents(Operation *op, Attribute value) {
+  auto extents = dyn_cast<DenseI64ArrayAttr>(value);
+  auto dot = dyn_cast<DotOp>(op);
+  if (dot && dot.getType().getRank() == 2 && extents && extents.size() >= 3 &&
+      llvm::all_of(extents.asArrayRef(), [](int64_t extent) { return extent >= 1; }))
+    return success();
+  return op->emitError()
+         << "expected '" << kExtentsAttrName
+         << "' on a dot of rank 2, as an array of at least three i64 of at least 1: "
+            "rows, columns and inner extents, got "
+         << value;
+}
+
 static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value) {
+  if (name == kExtentsAttrName)
+    return verifyProductExtents(op, value);
   if (name == kWholeRowsAttrName) {
     if (isa<LoadOp, StoreOp>(op) && isa<UnitAttr>(value))
       return success();
@@ -252,7 +268,8 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
     return verifyPinnedLayout(op, value);
   if (llvm::is_contained({kWholeRowsAttrName, kWriteStageAttrName, kRunAttrName, kResidencyAttrName,
                           kCarriedAttrName, kColumnsAttrName, kOperandColumnsAttrName,
-                          kFetchedAttrName, kHeldAttrName, kHandedAttrName, kGuardedAttrName},
+                          kFetchedAttrName, kHeldAttrName, kHandedAttrName, kGuardedAttrName,
+                          kExtentsAttrName},
                          name))
     return verifyAccess(op, name, value);
   if (llvm::is_contained({kLanesAttrName, kFirstOfPairAttrName, kByWarpAttrName, kEndsAttrName,

@@ -16,7 +16,7 @@ from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core",
                "programs_per_block")  # fmt: skip
 _ON_PRODUCTS = ("parts", "reads_ahead", "part_stages", "part_orders", "promote", "swap",
-                "interleave")  # fmt: skip
+                "extents", "interleave")  # fmt: skip
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
                   "layout", "residency", "carried", "columns", "operand_columns", "fetched",
                   "guarded", "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
@@ -221,6 +221,18 @@ def _parts(parts: Any) -> str:
     return f"array<i64: {', '.join(map(str, numbers))}>"
 
 
+def _extents(extents: Any) -> str:
+    given = extents if isinstance(extents, tuple) else (extents,)
+    numbers = [as_int(number, "extents") for number in given]
+    if len(numbers) < 3 or not all(1 <= number < _MOST for number in numbers):
+        raise Misuse(
+            f"expected rows, columns and inner extents of at least 1, got {extents}",
+            "extents=(128, 192, 64)",
+            "extents",
+        )
+    return f"array<i64: {', '.join(map(str, numbers))}>"
+
+
 def _places(name: str, places: Any) -> str:
     """Pairs of numbers, one for each part, as one list."""
     pairs = places if isinstance(places, tuple) else (places,)
@@ -259,6 +271,8 @@ def _spelled(name: str, decision: Any) -> str | None:
         return f"{number} : i64"
     if name == "parts":
         return _parts(decision)
+    if name == "extents":
+        return _extents(decision)
     if name in ("part_stages", "part_orders"):
         return _places(name, decision)
     if name == "guarded":
@@ -358,7 +372,9 @@ def _check_residency(place: Any, of_product: bool) -> None:
 # Decisions that are one of two words, and where every operation of tile spells them alike.
 _WORDS = {"carried": ("registers", "tensor_memory"), "fetched": ("whole", "boxes")}
 _OF_SUMS = ("carried", "columns", "operand_columns")
-_SPELLED_ALIKE = ("atom", "layout", "residency", "write_stage", *_OF_SUMS, *_WORDS)
+_SPELLED_ALIKE = (
+    "atom", "layout", "residency", "write_stage", "extents", *_OF_SUMS, *_WORDS
+)  # fmt: skip
 
 
 def _check_word(name: str, word: Any) -> None:

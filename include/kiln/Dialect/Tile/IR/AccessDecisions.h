@@ -50,6 +50,11 @@ inline constexpr llvm::StringLiteral kHandedAttrName = "tile.handed";
 /// all elements pass.
 inline constexpr llvm::StringLiteral kGuardedAttrName = "tile.guarded";
 
+/// Of a product of rank 2, its extents as they are computed: rows, columns and the inner one, each
+/// as it is or as the next power of two. Several inner ones, powers of two that add up to the
+/// product's, cut it into products that follow one another. Without it all grow.
+inline constexpr llvm::StringLiteral kExtentsAttrName = "tile.extents";
+
 /// Of a gather or a scatter, [dimension, width]: as many neighbours along the tile's dimension,
 /// from a multiple of as many on, are side by side in memory, aligned, and in bounds and chosen
 /// together.

@@ -1,6 +1,6 @@
 // Tries on a copy whether what a pass has decided of a kernel can be realised.
-#ifndef KILN_LIB_SCHEDULE_TRYOUT_H
-#define KILN_LIB_SCHEDULE_TRYOUT_H
+#ifndef KILN_SCHEDULE_TRYOUT_H
+#define KILN_SCHEDULE_TRYOUT_H
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -24,4 +24,4 @@ mlir::OwningOpRef<mlir::ModuleOp> tryOut(tile::KernelOp kernel, const Realise &r
 
 } // namespace kiln
 
-#endif // KILN_LIB_SCHEDULE_TRYOUT_H
+#endif // KILN_SCHEDULE_TRYOUT_H
