@@ -129,8 +129,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
         createSplitLoops(), createRealiseCopies(), createDecideConversions(),
         createDecideCarriedSums(), createDecideColumns(), createRealiseAccumulators(),
         createOrderTurns(), createRealiseSlots(), createRealiseStores(), createDecideFetches(),
-        createRealiseFetches(), createSinkSlices(), createDecideBoxLoads(),
-        createRealiseBoxLoads(), createRealiseOwnConversions(), createRealiseClusters());
+        createRealiseFetches(), createSinkSlices(), createDecideBoxLoads(), createRealiseBoxLoads(),
+        createRealiseOwnConversions(), createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),

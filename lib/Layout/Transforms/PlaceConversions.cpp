@@ -110,7 +110,7 @@ private:
     }
     LinearLayout wanted = getLayout(op.getResult());
     // Eight ops on each element take a thread as long as the way through memory: of 128 registers
-    // of f32 on sm_90a, 8 * 128 / 4 cycles of the lanes against 64 vectors written and read at 4.
+    // of f32, 8 * 128 / 4 cycles of the lanes against 64 vectors written and read at 4.
     constexpr int kMostRemade = 8 * kWhole;
     if (countRemade(input, kMostRemade, op))
       return replace(op, remake(input, wanted, op->use_begin()->getOwner()));
