@@ -252,19 +252,37 @@ def flips_of_hand_overs() -> tuple[str, list[Flip]]:
     ]  # fmt: skip
 
 
-def test_no_decision_about_hand_overs_is_ignored(tmp_path: Path) -> None:
-    text, made = flips_of_hand_overs()
+def flips_of_boxes() -> tuple[str, list[Flip]]:
+    """What is between two passes of the schedule, of the boxes of a loaded tile."""
+    text = (ROOT / "test" / "Schedule" / "realise-box-loads.mlir").read_text(encoding="utf-8")
+    return text, [
+        Flip(text[: match.start(1)] + new + text[match.end(1) :], f"{match[0]} -> {new}", "tile.held")
+        for match in re.finditer(r"tile\.held = (\d+)", text)
+        for new in (str(int(match[1]) + 1), str(int(match[1]) - 1))
+    ]  # fmt: skip
+
+
+BETWEEN = {
+    "handed": (flips_of_hand_overs, "--tile-realise-hand-overs"),
+    "held": (flips_of_boxes, "--tile-realise-box-loads"),
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_no_decision_between_passes_is_ignored(name: str, tmp_path: Path) -> None:
+    make, realiser = BETWEEN[name]
+    text, made = make()
 
     def realised(source: str) -> str:
-        path = tmp_path / "handed.mlir"
+        path = tmp_path / "decided.mlir"
         path.write_text(source, encoding="utf-8")
-        command = [TILE_OPT, path, "--tile-realise-hand-overs"]
+        command = [TILE_OPT, path, realiser]
         return subprocess.run(
             command, capture_output=True, text=True, timeout=120, check=True
         ).stdout
 
     code = realised(text)
-    assert made and "tile.handed" not in code
+    assert made and f"tile.{name}" not in code
     assert all(realised(flip.text) != code for flip in made)
 
 
@@ -276,7 +294,8 @@ def test_every_decision_is_flipped() -> None:
     assert {"atom", "stage", "tile.stage", "tile.roles"} <= names
     made = [flip for read, kernel in SOURCES for flip in flips(read(kernel))]
     made += [flip for source in with_pins().values() for flip in flips(source)]
-    made += flips_of_shared_loops(in_python("gemm"))[1] + flips_of_hand_overs()[1]
+    made += flips_of_shared_loops(in_python("gemm"))[1]
+    made += flips_of_hand_overs()[1] + flips_of_boxes()[1]
     flipped = {flip.word for flip in made} | {
         f"tile.{name}" for *_, few in SCHEDULES for name in few
     }
