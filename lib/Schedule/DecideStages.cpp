@@ -349,6 +349,7 @@ SmallVector<DotOp> StageDecider::findOwnDots(ArrayRef<LoadOp> loads) {
   return dots.takeVector();
 }
 
+/// Whether anything of the kernel fills a ring, its own role's or another's.
 static bool hasRings(KernelOp kernel) {
   return kernel.getBody()
       .walk([](LoadOp load) {

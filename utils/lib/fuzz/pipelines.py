@@ -55,14 +55,14 @@ def targets():
 
 
 def kernels(campaign):
-    """Those of the tests, and one for each op and element type."""
+    """Those of the tests, and of one for each op and element type up to three times as many."""
     sys.path.insert(0, str(campaign.root / "utils/support"))
     import probes
 
     sections = mutants.read_corpus([campaign.root / "test"])
     sections = [section for section in sections if KERNEL.search(section)]
     probed = [probe.kernel(element) for probe in probes.PROBES for element in probes.TYPES]
-    return sections + campaign.rng.sample(probed, 3 * len(sections))
+    return sections + campaign.rng.sample(probed, min(3 * len(sections), len(probed)))
 
 
 def run(campaign):
