@@ -54,6 +54,10 @@ mlir::Operation *getReader(mlir::Operation *user);
 /// The stage at whose end a tile that was loaded into registers is written to its slot, if it says.
 std::optional<int64_t> getWriteStage(tile::LoadOp load);
 
+/// A loop of a use's block in which the role that fills the ring uses rings, too, so that it may
+/// wait there for who waits for the use; null if there is none.
+mlir::Operation *findNest(RingPlan &plan, Ring &ring, RingUse &use);
+
 /// The depth that the loop says whose body a block is; nothing if it is none or says none.
 std::optional<int64_t> getLoopDepth(mlir::Block *block);
 
