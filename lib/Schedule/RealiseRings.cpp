@@ -10,6 +10,7 @@
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISERINGS
@@ -32,12 +33,15 @@ private:
   void finish(Ring &ring, LoadOp load);
   void makeChannels();
   PutOp put(Ring &ring, RingUse &use);
+  void placeWritten(Ring &ring, PutOp put);
   void setPlace(Ring &ring, PutOp put, GetOp get);
   GetOp get(Ring &ring, RingUse &use, RoleAttr role);
 
   KernelOp kernel;
   IRRewriter rewriter;
   RingPlan plan;
+  /// What is written from registers in the trips of a loop.
+  SmallVector<std::pair<Ring *, PutOp>> written;
 };
 } // namespace
 
@@ -94,15 +98,12 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
       inRole(PutOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase(), bytes),
              ring.producer);
   copyPlace(first, put);
-  // What is written from registers is so behind all else of a trip, while it is loaded. In a turn
-  // of programs, whose loops wait for it, another role has it at once.
+  // In a turn of programs, whose loops wait for it, another role has it at once.
   bool isOfTrip = getLoopOfTrips(put) || (ring.isOwn() && isa<scf::ForOp>(put->getParentOp()));
   if (ring.isWritten() && isOfTrip) {
-    put->removeAttr(spellDecision(put, "order"));
-    put->moveBefore(put->getBlock()->getTerminator());
-    next->moveBefore(put);
     if (std::optional<int64_t> stage = getWriteStage(first))
       put->setAttr(spellDecision(put, "stage"), rewriter.getI64IntegerAttr(*stage));
+    written.push_back({&ring, put});
   }
   ArrayRef<Type> types = ring.channel.getType().getBuffers();
   OpBuilder::InsertionGuard guard(rewriter);
@@ -117,6 +118,42 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
                        load.getEvictionAttr(), load.getDroppedAttr(), load.getMulticastAttr(),
                        /*mask=*/Value());
   return put;
+}
+
+/// Where a role would wait, behind a put, for another that waits for what is put: the first loop of
+/// the trip in which it uses rings, since these have a slot for some trips alone, or the first op
+/// that takes what another role makes.
+static Operation *findWaiting(PutOp put, RoleAttr role) {
+  auto comesFromOther = [&](Value value) {
+    Operation *maker = value.getDefiningOp();
+    return maker && maker->getBlock() == put->getBlock() && put->isBeforeInBlock(maker) &&
+           !getRoleName(maker).empty() && getRoleName(maker) != role.getName();
+  };
+  auto waits = [&](Operation *op) {
+    if (getRoleName(op) != role.getName())
+      return WalkResult::advance();
+    bool isInLoop = isa<NextOp>(op) && op->getParentOfType<LoopLikeOpInterface>() !=
+                                           put->getParentOfType<LoopLikeOpInterface>();
+    return isInLoop || llvm::any_of(op->getOperands(), comesFromOther) ? WalkResult::interrupt()
+                                                                       : WalkResult::advance();
+  };
+  for (Operation *op = put->getNextNode(); !op->hasTrait<OpTrait::IsTerminator>();
+       op = op->getNextNode())
+    if (op->walk(waits).wasInterrupted())
+      return op;
+  return nullptr;
+}
+
+/// What is written from registers is so behind all else of a trip, while it is loaded; but in front
+/// of what its role would wait for in vain.
+void RingRealiser::placeWritten(Ring &ring, PutOp put) {
+  Operation *waiting = ring.isOwn() ? nullptr : findWaiting(put, ring.producer);
+  Operation *place = waiting ? waiting : put->getBlock()->getTerminator();
+  put->removeAttr(spellDecision(put, "order"));
+  if (Attribute order = waiting ? getDecision(waiting, "order") : Attribute())
+    put->setAttr(spellDecision(put, "order"), order);
+  put->moveBefore(place);
+  put.getSlot().getDefiningOp<NextOp>()->moveBefore(put);
 }
 
 /// What is in a ring that its own role fills is read when it is used first; if nobody says when, as
@@ -208,6 +245,8 @@ LogicalResult RingRealiser::realise() {
       for (RoleAttr role : use.readers)
         setPlace(ring, made, get(ring, use, role));
     }
+  for (auto [ring, put] : written)
+    placeWritten(*ring, put);
   for (Ring &ring : plan)
     for (RingUse &use : ring.uses)
       for (LoadOp load : use.loads)

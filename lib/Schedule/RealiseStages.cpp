@@ -48,12 +48,33 @@ static LogicalResult realiseRegions(Operation *op, const Context &context) {
   return success();
 }
 
-/// Slots that are constants begin anew with a loop: if it is itself in one, others may read them
-/// still.
-static void enterLoop(Operation *loop, const Context &context) {
-  OpBuilder builder(loop);
-  if (context.knownSlots && loop->getParentOfType<LoopLikeOpInterface>())
-    meetCopies(builder, loop->getLoc(), context.role);
+/// Whether something outside of a loop may have come before it: it stands in front of it, or comes
+/// round in a loop around both.
+static bool mayPrecede(Operation *op, Operation *loop) {
+  Operation *at = loop, *here = nullptr;
+  while (!(here = at->getBlock()->findAncestorOpInBlock(*op)))
+    at = at->getParentOp();
+  return (here != at && here->isBeforeInBlock(at)) || here->getParentOfType<LoopLikeOpInterface>();
+}
+
+/// A loop orders its own uses of slots. What else has used a slot that it fills may read it still:
+/// other uses of its rings, which lag in their own way; and where slots are constants, which begin
+/// anew with each loop, the loop itself, if it is in another one.
+static void enterLoop(const Trip &trip, const Context &context) {
+  auto isUsed = [&](Value channel) {
+    return llvm::any_of(channel.getUsers(), [&](Operation *user) {
+      return isa<PutOp, GetOp, ReleaseOp>(user) && !trip.loop->isAncestor(user) &&
+             mayPrecede(user, trip.loop);
+    });
+  };
+  bool comesRound = context.knownSlots && trip.loop->getParentOfType<LoopLikeOpInterface>();
+  bool isMet = comesRound || llvm::any_of(trip.ops, [&](Operation *op) {
+                 auto put = dyn_cast<PutOp>(op);
+                 return put && put.getChannel().getType().getOwn() && isUsed(put.getChannel());
+               });
+  OpBuilder builder(trip.loop);
+  if (isMet)
+    meetCopies(builder, trip.loop->getLoc(), context.role);
 }
 
 /// Inner loops first: once realised, they are ops of the outer block.
@@ -69,7 +90,7 @@ static LogicalResult realise(Block &block, const Context &context) {
       failed(waitForPuts(trip, context.role, context.knownSlots)) || failed(checkTrip(trip)))
     return failure();
   if (trip.fillsRings)
-    enterLoop(trip.loop, context);
+    enterLoop(trip, context);
   expandTrip(trip);
   return success();
 }

@@ -372,6 +372,39 @@ static LogicalResult checkOwnDepth(Ring &ring) {
   return success();
 }
 
+Operation *kiln::findNest(RingPlan &plan, Ring &ring, RingUse &use) {
+  for (Ring &other : plan) {
+    if (other.producer != ring.producer && !llvm::is_contained(other.getConsumers(), ring.producer))
+      continue;
+    for (RingUse &inner : other.uses) {
+      Operation *here = use.getBlock()->findAncestorOpInBlock(*inner.getSite());
+      if (isa_and_nonnull<scf::ForOp, scf::WhileOp>(here))
+        return here;
+    }
+  }
+  return nullptr;
+}
+
+/// Who waits for a tile in a trip waits for it in front of the loops of the trip, too, whose slots
+/// the role that writes it waits for.
+static LogicalResult checkNest(RingPlan &plan, Ring &ring, RingUse &use) {
+  LoadOp load = use.store || ring.isOwn() ? LoadOp() : use.loads.front();
+  Operation *nest = load && getWriteStage(load) ? findNest(plan, ring, use) : nullptr;
+  if (!nest)
+    return success();
+  auto stage = dyn_cast_or_null<IntegerAttr>(getDecision(nest, "stage"));
+  int64_t most = stage ? stage.getInt() : *load.getStage();
+  if (*getWriteStage(load) <= most)
+    return success();
+  InFlightDiagnostic error = load.emitOpError("expected a '")
+                             << kWriteStageAttrName << "' of at most " << most
+                             << ", the stage of a loop of the trip in which role \""
+                             << ring.producer.getName() << "\" uses rings, got "
+                             << *getWriteStage(load);
+  error.attachNote(nest->getLoc()) << "the loop";
+  return error;
+}
+
 /// What a role fills for itself no other role uses.
 static LogicalResult checkOwner(Ring &ring) {
   Operation *load = ring.uses.front().getSite();
@@ -446,7 +479,8 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
     }
   }
   for (Ring &ring : plan)
-    if (failed(checkOwner(ring)))
+    if (failed(checkOwner(ring)) ||
+        llvm::any_of(ring.uses, [&](RingUse &use) { return failed(checkNest(plan, ring, use)); }))
       return failure();
   result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
     bool isLoop = isa<scf::ForOp, scf::WhileOp>(op);

@@ -58,6 +58,10 @@ std::optional<int64_t> getWriteStage(tile::LoadOp load);
 /// user says one.
 std::optional<int64_t> findFirstStage(mlir::Operation *op);
 
+/// A loop of a use's block in which the role that fills the ring uses rings, too, so that it may
+/// wait there for who waits for the use; null if there is none.
+mlir::Operation *findNest(RingPlan &plan, Ring &ring, RingUse &use);
+
 /// The depth that the loop says whose body a block is; nothing if it is none or says none.
 std::optional<int64_t> getLoopDepth(mlir::Block *block);
 

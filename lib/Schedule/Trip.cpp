@@ -164,8 +164,11 @@ static Accesses findAccesses(Operation *op) {
     auto copy = dyn_cast<CopyInOp>(inner);
     if (copy && copy->getParentOfType<PutOp>().getChannel().getType().getOwn())
       accesses.views.push_back(copy.getView());
-    bool isRings = isa<NextOp, PutOp, GetOp, ReleaseOp, CopyInOp, ReadOp, WriteOp, DotOp,
-                       StartDotOp, WaitOp, CommitOp, FetchOp, WaitStoresOp>(inner);
+    // So is what loops of the trip wait for that fill rings of their own: waits and barriers more
+    // than these ask for are no harm.
+    bool isRings =
+        isa<NextOp, PutOp, GetOp, ReleaseOp, CopyInOp, ReadOp, WriteOp, DotOp, StartDotOp, WaitOp,
+            CommitOp, FetchOp, WaitStoresOp, WaitPutsOp, BarrierOp>(inner);
     if (isRings || inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
         inner->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(inner))
       return;
