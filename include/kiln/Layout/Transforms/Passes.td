@@ -101,7 +101,9 @@ def CompleteRoles : Pass<"tile-complete-roles", "::mlir::ModuleOp"> {
     has a role. One that had none belongs to the role that makes its operands; to the one that uses
     its results, if none makes these; and in a kernel of one role to that. Loads of one ring are of
     one role, and a loop or a condition belongs to that of all that stands in it, or of what makes
-    its results. If several roles, or none, tell, it is an error at
+    its results. An op without effects of which several roles use the results is copied, with the
+    ops of no role behind it, for each of them; but for a product, and where a loop or a condition
+    hands on what it gives. If several roles, or none, tell otherwise, it is an error at
     the op; so is a role that nothing belongs to.
 
     Before:
