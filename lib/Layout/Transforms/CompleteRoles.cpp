@@ -2,7 +2,9 @@
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Passes.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace kiln {
@@ -89,6 +91,74 @@ struct Neighbours {
 };
 } // namespace
 
+//===- What several roles compute -----------------------------------------------------------===//
+
+/// Whether each role that needs what an op computes may compute it itself: clean-ups make one op of
+/// two that an author wrote for two roles. A product or a reduction is no op to compute twice
+/// unasked, and places in a trip are those of one role.
+static bool mayCopy(Operation *op) {
+  if (!getRoleName(op).empty() || isControl(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+      isa<DotOp, DotScaledOp>(op) || op->getNumRegions() > 0 || !isMemoryEffectFree(op))
+    return false;
+  return llvm::none_of(ArrayRef<StringRef>{"stage", "order", "in_flight"},
+                       [&](StringRef name) { return bool(getDecision(op, name)); });
+}
+
+namespace {
+/// An op of no role that several roles use, and the ops of none between it and what theirs are.
+class Copied {
+public:
+  /// Finds the ops. Fails where a loop or a condition hands on what they compute.
+  LogicalResult add(Operation *op) {
+    if (!ops.insert(op))
+      return success();
+    for (OpOperand &use : op->getUses()) {
+      Operation *user = use.getOwner();
+      if (StringRef role = findRoleOf(user); !role.empty())
+        uses.emplace_back(&use, role);
+      else if (!mayCopy(user) || Neighbours(user).makers.size() > 1 || failed(add(user)))
+        return failure();
+    }
+    return success();
+  }
+
+  /// Gives each role ops of its own. The op at which the search began is the one that must say so.
+  void copy() {
+    Operation *first = ops.front();
+    llvm::SetVector<Operation *> sorted = topologicalSort(ops);
+    for (StringRef role : Neighbours(first).users) {
+      IRMapping mapping;
+      for (Operation *op : sorted) {
+        if (!llvm::is_contained(Neighbours(op).users, role))
+          continue;
+        Operation *made = OpBuilder(op).clone(*op, mapping);
+        if (op == first)
+          made->setAttr(spellDecision(op, "role"), StringAttr::get(op->getContext(), role));
+      }
+      for (auto [use, owner] : uses)
+        if (owner == role)
+          use->set(mapping.lookup(use->get()));
+    }
+    for (Operation *op : llvm::reverse(sorted.getArrayRef()))
+      op->erase();
+  }
+
+private:
+  /// The role that an op says, or that makes what it computes with beside these ops.
+  static StringRef findRoleOf(Operation *op) {
+    if (StringRef role = getRoleName(op); !role.empty())
+      return role;
+    if (isControl(op) || op->hasTrait<OpTrait::IsTerminator>())
+      return {};
+    Neighbours around(op);
+    return around.makers.size() == 1 ? around.makers[0] : StringRef();
+  }
+
+  llvm::SetVector<Operation *> ops;
+  SmallVector<std::pair<OpOperand *, StringRef>> uses;
+};
+} // namespace
+
 static LogicalResult refuse(Operation *op) {
   Neighbours around(op);
   InFlightDiagnostic error = op->emitOpError("expected '")
@@ -146,6 +216,15 @@ static LogicalResult complete(KernelOp kernel, ArrayAttr roles) {
         setRole(op, name);
       return !name.empty();
     });
+  }
+  for (Operation *op : open) {
+    if (!mayCopy(op) || !Neighbours(op).makers.empty() || Neighbours(op).users.size() < 2)
+      continue;
+    // The copies tell other ops what one op of several roles could not.
+    if (Copied copied; succeeded(copied.add(op))) {
+      copied.copy();
+      return complete(kernel, roles);
+    }
   }
   for (Operation *op : open)
     return refuse(op);

@@ -122,3 +122,22 @@ tile.kernel @numbers(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<
   tile.store %y, %b[%c0] {role = "work"} : tensor<64xf32>, !view
   tile.return
 }
+
+// What clean-ups made one op of, each role computes itself, and what no role is said to compute with
+// it.
+// CHECK-LABEL: tile.kernel @shared
+tile.kernel @shared(%a: !tile.view<?xf16>, %b: !view) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"x", warps = 4>, #tile.role<"y", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %a[%c0] {tile.atom = "tma", role = "load"} : !tile.view<?xf16> -> tensor<64xf16>
+  // CHECK-DAG: %[[Y:.*]] = arith.extf {{.*}} {tile.role = "y"}
+  // CHECK-DAG: %[[X:.*]] = arith.extf {{.*}} {tile.role = "x"}
+  // CHECK-DAG: %[[NX:.*]] = arith.negf %[[X]] : tensor
+  // CHECK-DAG: %[[NY:.*]] = arith.negf %[[Y]] : tensor
+  // CHECK: tile.store %[[NX]], {{.*}} {role = "x"}
+  // CHECK: tile.store %[[NY]], {{.*}} {role = "y"}
+  %e = arith.extf %t : tensor<64xf16> to tensor<64xf32>
+  %n = arith.negf %e : tensor<64xf32>
+  tile.store %n, %b[%c0] {role = "x"} : tensor<64xf32>, !view
+  tile.store %n, %b[%c0] {role = "y"} : tensor<64xf32>, !view
+  tile.return
+}

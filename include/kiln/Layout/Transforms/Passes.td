@@ -131,8 +131,10 @@ def CompleteRoles : Pass<"tile-complete-roles", "::mlir::ModuleOp"> {
     its results, if none makes these; then to the one whose tensors its numbers are computed from,
     or those of the conditions around it; and in a kernel of one role to that. Loads of one ring are
     of one role, and a loop or a condition belongs to that of all that stands in it, or of what makes
-    its results. If several roles, or none, tell, it is an error at the op; so is a role that nothing
-    belongs to.
+    its results. An op without effects of which several roles use the results is copied for each of
+    them, with the ops of no role behind it; but for a product or a reduction, and where a loop or a
+    condition hands on what it gives. If several roles, or none, tell otherwise, it is an error at
+    the op; so is a role that nothing belongs to.
 
     Before:
     ```mlir
