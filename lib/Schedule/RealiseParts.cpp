@@ -39,6 +39,7 @@ private:
   PartPlace getPlace(size_t number, bool ofDot);
   void makeRoom();
   LogicalResult checkBox(Value value, const PartBox &box);
+  LogicalResult checkCopies();
   PartBox getBox(unsigned operand, const Part &part);
   DotOp multiply(const Part &part, Value sum, int64_t later, PartPlace at);
   Value &getSum(const Part &part) { return sums[part.m * parts[1] + part.n]; }
@@ -94,6 +95,26 @@ LogicalResult DotRealiser::checkBox(Value value, const PartBox &box) {
   return error << "] of " << value.getType();
 }
 
+/// The role's copies each have a share of the whole, and a part of it is none of these.
+LogicalResult DotRealiser::checkCopies() {
+  Region *region = dot->getParentRegion();
+  while (region && !isa<WarpGroupsOp>(region->getParentOp()))
+    region = region->getParentRegion();
+  RoleAttr role = region
+                      ? cast<WarpGroupsOp>(region->getParentOp()).getRole(region->getRegionNumber())
+                      : RoleAttr();
+  if (!role || role.getCopies() == 1)
+    return success();
+  // Copies are told apart by the highest bits of a warp's number.
+  ArrayRef<LinearLayout::Basis> warps = getLayout(dot.getResult()).getBases("warp");
+  for (unsigned dim : {0, 1})
+    if (!warps.empty() && warps.back()[warps.back().size() - 2 + dim] && parts[dim] > 1)
+      return dot.emitOpError("expected one part along ")
+             << "mn"[dim] << ", which the " << role.getCopies() << " copies of role \""
+             << role.getName() << "\" share out, got " << parts[dim] << " in 'parts'";
+  return success();
+}
+
 LogicalResult DotRealiser::check() {
   for (Value value : dot->getOperands())
     if (auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -128,6 +149,8 @@ LogicalResult DotRealiser::check() {
     return dot.emitOpError("expected 'stage', since 'part_stages' is decided");
   if (!orders.empty() && !(dot.getStage() && dot.getOrder()))
     return dot.emitOpError("expected 'stage' and 'order', since 'part_orders' is decided");
+  if (failed(checkCopies()))
+    return failure();
   for (unsigned operand = 0; operand < 3; ++operand)
     if (failed(checkBox(dot->getOperand(operand), getBox(operand, {0, 0, 0, {}, {}}))))
       return failure();

@@ -122,12 +122,15 @@ def RealiseFences : Schedule_Pass<"tile-realise-fences"> {
 }
 
 def OrderDots : Schedule_Pass<"tile-order-dots"> {
-  let summary = "keep what runs beside dots in flight in front of the waits for them";
+  let summary = "keep what runs beside dots in front of what it runs beside";
   let description = [{
     Precondition: dots in flight are starts and waits. Postcondition: where tensors are computed
     between a dot, or a wait, and the wait that follows, a `tile.schedule_barrier` stands in front of
     that wait: assemblers would else wait first, since nothing computed there needs the wait to come
-    later. What runs beside which dot, stages and orders have said.
+    later. So does one in front of a dot where parts of a later one have been read since the dot
+    before (`reads_ahead`, `part_orders`), which code generators would else read when they are
+    needed; but where instructions of the block alternate as a dot says (`interleave`). What runs
+    beside which dot, stages and orders have said.
 
     Before:
     ```mlir

@@ -142,13 +142,41 @@ static bool admits(const LinearLayout &order, const Reader &reader, LoadOp load)
                                             cast<LayoutAttr>(part.getLayout()).toLinear(share)));
 }
 
+namespace {
+/// What is read at a time of a tensor, and how often.
+struct PartOfRead {
+  LinearLayout layout;
+  int64_t times = 1;
+};
+} // namespace
+
+/// A product in parts reads its operands part by part.
+static PartOfRead getPart(Value tensor) {
+  PartOfRead whole{getLayout(tensor)};
+  auto dot = tensor.hasOneUse() ? dyn_cast<DotOp>(*tensor.getUsers().begin()) : DotOp();
+  if (!dot || !dot.getParts())
+    return whole;
+  unsigned operand = tensor.getUses().begin()->getOperandNumber();
+  if (operand > 1)
+    return whole;
+  ArrayRef<int64_t> parts = *dot.getParts();
+  SmallVector<int64_t> own = {parts[operand ? 2 : 0], parts[operand ? 1 : 2]};
+  if (operand ? dot.getTransposeB() : dot.getTransposeA())
+    std::swap(own[0], own[1]);
+  SmallVector<int64_t> box = whole.layout.getShape();
+  for (unsigned dim : {0, 1})
+    box[box.size() - 2 + dim] /= own[dim];
+  std::optional<LinearLayout> layout = getBoxLayout(whole.layout, box);
+  return layout ? PartOfRead{*layout, own[0] * own[1]} : whole;
+}
+
 /// The way to read a tensor of this layout that takes the fewest cycles: by `asked`, or else by any
 /// copy atom of the target, or by vectors.
 static Choice chooseRead(const LinearLayout &order, Value tensor, Attribute asked,
                          TargetInterface target) {
   auto type = cast<RankedTensorType>(tensor.getType());
   unsigned bytes = getSharedElementBytes(type.getElementType());
-  LinearLayout layout = getLayout(tensor);
+  auto [layout, times] = getPart(tensor);
   SmallVector<Attribute> atoms = {asked};
   if (!asked)
     llvm::append_range(atoms, target.getCopyAtoms(type.getElementType()));
@@ -159,7 +187,7 @@ static Choice chooseRead(const LinearLayout &order, Value tensor, Attribute aske
                  !canMove(atom, getSharedOffsets(layout, &order))))
       continue;
     SharedSide side = measureSide(layout, order, bytes, target.getChipRecord(), false, attr);
-    Choice choice{order, attr, side.instructions * side.cycles, side.instructions};
+    Choice choice{order, attr, times * side.instructions * side.cycles, times * side.instructions};
     if (choice.isBetterThan(best))
       best = choice;
   }

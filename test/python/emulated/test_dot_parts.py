@@ -54,6 +54,10 @@ def check(c: np.ndarray, a: np.ndarray, b: np.ndarray, worst: float = 1e-4) -> N
         ((64, 64), 2, (1, 2, 2)),
         ((64, 128), 2, (2, 1, 2)),
         ((64, 64), 1, (2, 2, 2)),
+        # Warps share out each part.
+        ((128, 64), 4, (2, 1, 1)),
+        ((128, 128), 4, (2, 2, 1)),
+        ((64, 128), 4, (2, 4, 2)),
     ],
 )
 @pytest.mark.parametrize("chip", COPIES)
@@ -81,6 +85,51 @@ def test_no_part_is_ignored() -> None:
         )  # fmt: skip
         codes.append(compiled.ir("target"))
     assert len(set(codes)) == len(codes)
+
+
+@pytest.mark.parametrize("chip", COPIES)
+def test_reads_ahead_stay_ahead(chip: str) -> None:
+    """No code generator moves a part's reads back to where they are needed."""
+    view, out = np.zeros((128, 128), BF16), np.zeros((128, 128), np.float32)
+    family = "nvptx" if chip.startswith("sm_") else "amdgpu"
+
+    def generate(ahead: int) -> str:
+        made = product.compile(
+            view, view, out, target=f"{family}:{chip}", M=128, N=128, K=64,
+            copy=COPIES[chip], warps=4, parts=(1, 1, 2), ahead=ahead,
+        )  # fmt: skip
+        # Without what says which line it comes from, and what names it.
+        lines = (line.split(";")[0].split("//")[0].strip() for line in str(made.asm).splitlines())
+        return "\n".join(line for line in lines if line and not line.startswith((".", "$")))
+
+    assert generate(0) != generate(1)
+
+
+@pytest.mark.parametrize("parts", [(2, 1, 1), (2, 2, 2)])
+def test_parts_of_what_copies_share_out_are_refused(parts) -> None:
+    a, c = np.zeros((128, 64), BF16), np.zeros((128, 128), np.float32)
+    with pytest.raises(kiln.CompileError, match=r"expected one part along m, which the 2 copies"):
+        shared_out.compile(a, a, c, target="nvptx:sm_80", parts=parts)
+
+
+def test_parts_beside_what_copies_share_out(rng) -> None:
+    a, b = drawn(rng, 128, 64), drawn(rng, 128, 64)
+    c = np.zeros((128, 128), np.float32)
+    shared_out.options(device="emu:sm_80")(a, b, c, parts=(1, 2, 2))
+    check(c, a, b.T)
+
+
+@kiln.kernel
+def shared_out(a: kiln.View, b: kiln.View, c: kiln.View, parts: kiln.constexpr):
+    """Two copies of a role, each of which has half of the rows."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4, copies=2))
+    acc = kiln.zeros((128, 128), kiln.f32)
+    for k in range(0, a.shape[1], 32):
+        x = kiln.pin(a.load((0, k), (128, 32)), atom="cp_async", depth=2, stage=0)
+        y = kiln.pin(b.load((0, k), (128, 32)), atom="cp_async", depth=2, stage=0)
+        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), stage=1, parts=parts)
+    c.store((0, 0), acc)
 
 
 def test_reads_come_ahead() -> None:
