@@ -122,8 +122,10 @@ def pin(
     with the same trips for each tile in a kernel with `persistent`: each program runs as many whole
     tiles as all others, and those that would leave some programs without work are cut among all, a
     trip more or less. Sums are the same from launch to launch on as many programs. Around the
-    condition of an `if`: `role`, `stage` and `order`, and `split`, by which the loop around it is
-    parted where the condition changes, so that neither part asks.
+    whole condition of a `while`: `depth`, `role`, `stage` and `order`, of that loop. Around the
+    whole condition of an `if`, or of a conditional expression: `role`, `stage` and `order`, and
+    `split`, by which the loop around it is parted where the condition changes, so that neither part
+    asks. What a loop or a branch gives has no decisions: its operations do, or it has.
 
         kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
         for k in kiln.pin(range(0, n, 64), depth=4):

@@ -12,6 +12,7 @@ from kiln.frontend.syntax.branches import PinnedCondition
 from kiln.frontend.syntax.calls import implements
 from kiln.frontend.syntax.loops import Range
 from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
+from kiln.language.dtypes import bool_
 
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core",
                "programs_per_block")  # fmt: skip
@@ -21,7 +22,7 @@ _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_
                   "layout", "residency", "carried", "columns", "operand_columns", "fetched",
                   "guarded", "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
-_ON_BRANCHES = ("role", "stage", "order", "split")
+_ON_CONDITIONS = ("role", "stage", "order", "depth", "split")
 _NUMBERS = ("stage", "order", "depth", "write_stage", "in_flight", "reads_ahead", "columns",
             "operand_columns")  # fmt: skip
 _RASTERS = ("grouped", "chiplets", "longest_x", "longest_y", "longest_z")
@@ -77,15 +78,37 @@ def pin(c: Any, value: Any, *decisions: Any) -> Any:
         raise Misuse("expected a decision to pin, got none", "kiln.pin(x, stage=1)")
     if isinstance(value, (Range, range)):
         _allow(given, _ON_LOOPS, "a loop")
-        return Range(value.start, value.stop, value.step, _foreign(given))
+        decisions = _added(c, value, _foreign(given))
+        return _open(c, Range(value.start, value.stop, value.step, decisions))
     if isinstance(value, Value) and value.is_scalar and value.dtype.is_bool:
-        _allow(given, _ON_BRANCHES, "the condition of an `if`")
-        condition = PinnedCondition(value, _foreign(given))
-        c.open_pins[condition] = c.e.node
-        return condition
+        _allow(given, _ON_CONDITIONS, "a condition")
+        constant = value.constant if isinstance(value, PinnedCondition) else None
+        return _open(c, PinnedCondition(value, _added(c, value, _foreign(given)), constant))
+    if isinstance(value, bool):
+        _allow(given, _ON_CONDITIONS, "a condition")
+        constant = c.e.constant(value, bool_)
+        return _open(c, PinnedCondition(constant, _added(c, value, _foreign(given)), value))
     _allow(given, _ON_OPERATIONS, "an operation")
     _pin_operation(c, value, given)
     return value
+
+
+def _added(c: Any, value: Any, given: dict[str, str | None]) -> dict[str, str | None]:
+    """Decisions beside those that were taken of a range or a condition before."""
+    c.open_pins.pop(value, None)
+    known = getattr(value, "decisions", None) or {}
+    for name in given:
+        if name in known:
+            word = name.removeprefix("tile.")
+            raise Misuse(f"expected one decision about {word}, got two", argument=word)
+    return {} if c.e.host else known | given  # of what computes a grid nothing is decided
+
+
+def _open(c: Any, pinned: Any) -> Any:
+    """What a loop or a branch has still to use."""
+    if not c.e.host:
+        c.open_pins[pinned] = c.e.node
+    return pinned
 
 
 def _allow(given: dict[str, Any], allowed: tuple[str, ...], what: str) -> None:
@@ -384,11 +407,23 @@ def _check_word(name: str, word: Any) -> None:
                      argument=name)  # fmt: skip
 
 
+def _refuse_regions(c: Any, value: Value) -> None:
+    """Of what a loop or a branch gives, whose operations inside are several."""
+    what = c.e.of_regions.get(value.ref)
+    if what is None:
+        return
+    legal = "around an operation in a branch, or the condition: if kiln.pin(x > 0, stage=1)"
+    if what.startswith("the loop"):
+        legal = "around an operation in it, or the range: for i in kiln.pin(range(n), stage=1)"
+    raise Misuse(f"expected what an operation gives, got what {what} gives", legal, "value")
+
+
 def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
     """Writes decisions to the operation of this block that gives a value, or that stores one."""
     is_store = value is None
     at = c.e.find_store() if is_store else None
     if isinstance(value, Value):
+        _refuse_regions(c, value)
         at = c.e.find_operation(value.ref)
     if at is None:
         raise Misuse(
