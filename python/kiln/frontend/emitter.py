@@ -151,6 +151,15 @@ class Emitter:
         """Whether the operation of a line loads a tile."""
         return self.lines[at].strip().partition(" = ")[2].startswith("tile.load ")
 
+    def is_gather(self, at: int) -> bool:
+        """Whether the operation of a line loads what indices choose."""
+        return self.lines[at].strip().partition(" = ")[2].startswith("tile.gather ")
+
+    def tile_of(self, at: int) -> str:
+        """The shape and the type of what the line loads or stores, as types spell them."""
+        tiles = re.findall(r"\btensor<(.*?)>", self.lines[at].partition(" : ")[2])
+        return tiles[0 if self.lines[at].strip().startswith("tile.store ") else -1]
+
     def orders_memory(self, at: int) -> bool:
         """Whether the operation of a line has an order of its own, that of memory."""
         text = self.lines[at].strip().partition(" = ")[2]
