@@ -160,7 +160,7 @@ LogicalResult HandOverDecider::checkWarps(OpOperand &use, const Edge &edge, Role
 
 /// A sum in tensor memory stays there, where so many more than one have room as its dot says to be
 /// in flight. Any other tensor goes through shared memory, in the order that is best for its first
-/// use; of a loop that says how deep its rings are, so many have room.
+/// use; so many have room as the tensor says, or the loop of how deep its rings are.
 FailureOr<ChannelType> HandOverDecider::decideChannel(Value value, Edge &edge) {
   MLIRContext *context = kernel.getContext();
   auto made = cast<RankedTensorType>(value.getType());
@@ -184,8 +184,12 @@ FailureOr<ChannelType> HandOverDecider::decideChannel(Value value, Edge &edge) {
                  getSharedElementBytes(type.getElementType()), target->getChipRecord(), {});
   auto buffer = BufferType::get(context, type.getShape(), type.getElementType(),
                                 LayoutAttr::get(context, plan.layout));
-  std::optional<int64_t> depth = getLoopDepth(value.getParentBlock());
-  if (depth)
+  std::optional<int64_t> said = findHandedDepth(value);
+  std::optional<int64_t> depth = said ? said : getLoopDepth(value.getParentBlock());
+  if (said)
+    for (Operation *op = value.getDefiningOp(); !op->removeAttr(kDepthAttrName);)
+      op = op->getOperand(0).getDefiningOp();
+  else if (depth)
     deepLoops.insert(value.getParentBlock()->getParentOp());
   return ChannelType::get(context, depth.value_or(1), /*own=*/false, {buffer});
 }
@@ -241,6 +245,9 @@ static bool isOfStore(PutOp put) {
 /// The depth that a loop says is that of its loads' rings, and of those that are decided here.
 LogicalResult HandOverDecider::takeDepths() {
   WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
+    if (op->hasAttr(kDepthAttrName) && !isa<scf::ForOp, scf::WhileOp>(op))
+      return op->emitOpError("expected another role to read from shared memory what '")
+             << kDepthAttrName << "' is decided of";
     if (!op->removeAttr(kDepthAttrName) || deepLoops.contains(op) ||
         !llvm::all_of(op->getRegions().back().getOps<PutOp>(), isOfStore))
       return WalkResult::advance();

@@ -12,6 +12,10 @@ tile::DotOp findSummingDot(mlir::Value value);
 /// The type as which a tensor is written to a slot: as bytes, if it has fewer bits.
 mlir::RankedTensorType getHandedType(mlir::RankedTensorType type);
 
+/// How many slots a source says that a tensor has for which it is handed over; nothing if it leaves
+/// that to the loop around it.
+std::optional<int64_t> findHandedDepth(mlir::Value value);
+
 } // namespace kiln
 
 #endif // KILN_LIB_SCHEDULE_HANDOVERS_H

@@ -4,6 +4,7 @@
 // role makes and another uses that of an op of its own, which writes it to a slot. Rings that a
 // role fills for itself hold nobody up: they are values like others.
 #include "LoopProblem.h"
+#include "HandOvers.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -351,8 +352,9 @@ bool ProblemMaker::addOp(Operation *op) {
     return true;
   }
   auto depth = trip.loop ? trip.loop->getAttrOfType<IntegerAttr>(kDepthAttrName) : IntegerAttr();
+  std::optional<int64_t> said = findHandedDepth(op->getResult(0));
   handOvers[op] = made.ops.size();
-  addHandOver(op, role, countSlotBytes(op), depth ? depth.getInt() : 1);
+  addHandOver(op, role, countSlotBytes(op), said ? *said : depth ? depth.getInt() : 1);
   return true;
 }
 

@@ -1,5 +1,6 @@
 // What decisions will have in shared memory: rings, buffers of stores, conversions, scratch.
 #include "AcrossCopies.h"
+#include "HandOvers.h"
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -29,7 +30,11 @@ static int64_t getBytesOfTurns(int64_t bytes, RoleAttr role, KernelOp kernel) {
 }
 
 /// The slots of what a role converts that another one makes.
-static int64_t getHandOverDepth(Operation *op) { return getLoopDepth(op->getBlock()).value_or(1); }
+static int64_t getHandOverDepth(ConvertLayoutOp op) {
+  if (std::optional<int64_t> depth = findHandedDepth(op.getInput()))
+    return *depth;
+  return getLoopDepth(op->getBlock()).value_or(1);
+}
 
 /// Whether a dot adds to no other dot's sum.
 static bool beginsSum(DotOp dot) { return !dot.getAccumulator().getDefiningOp<DotOp>(); }
@@ -137,7 +142,7 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
       auto buffer = BufferType::get(op->getContext(), type.getShape(), type.getElementType(),
                                     how ? how.getBuffer() : LayoutAttr());
       if (!how) {
-        add(op, nameBuffer(buffer), getSharedBytes(buffer) * getHandOverDepth(op));
+        add(op, nameBuffer(buffer), getSharedBytes(buffer) * getHandOverDepth(conversion));
         return;
       }
       SmallVector<Operation *> &users = conversions[{role, buffer}];

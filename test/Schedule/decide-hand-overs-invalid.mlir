@@ -32,3 +32,20 @@ tile.kernel @own(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"use
   tile.return
 }
 }
+
+// -----
+
+// Slots of what no other role reads.
+#four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
+!view = !tile.view<?xf32>
+!t = tensor<512xf32, #four>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @kept(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0] {role = "use"} : !view -> !t
+  // expected-error@+1 {{expected another role to read from shared memory what 'tile.depth' is decided of}}
+  %y = arith.addf %x, %x {tile.role = "use", tile.depth = 2 : i64} : !t
+  tile.store %y, %b[%c0] {role = "use"} : !t, !view
+  tile.return
+}
+}

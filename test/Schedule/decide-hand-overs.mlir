@@ -55,6 +55,19 @@ tile.kernel @said(%a: !view, %b: !view) attributes {
   tile.return
 }
 
+// As many slots as what is handed over says.
+// CHECK-LABEL: tile.kernel @slots
+// CHECK: math.absf %{{[^{]*}} {tile.role = "make"}
+// CHECK-NEXT: tile.convert_layout %{{.*}} {role = "make", tile.handed = !tile.channel<4, !tile.buffer<512xf32, #{{.*}}>>}
+tile.kernel @slots(%a: !view, %b: !view) attributes {
+    tile.roles = [#tile.role<"make", warps = 4>, #tile.role<"alike", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0] {role = "make"} : !view -> !t
+  %y = math.absf %x {tile.role = "make", tile.depth = 4 : i64} : !t
+  tile.store %y, %b[%c0] {role = "alike"} : !t, !view
+  tile.return
+}
+
 // A sum in tensor memory stays there: one more slot than its dot says to be in flight.
 // CHECK-LABEL: tile.kernel @sums
 // CHECK: %[[D:.*]] = tile.dot

@@ -66,6 +66,7 @@ public:
                          ("emulated " + chip + " on " + sys::getHostCPUName()).str(),
                          emulatedMemory) {
     abilities.clusters = true;
+    abilities.overlap = true; // launches run one by one: what a kernel waits for has ended
     cores = 3; // few, so that a program of a small persistent grid runs several tiles
   }
 

@@ -208,26 +208,24 @@ static LogicalResult checkDot(DotOp dot) {
   return isAsync ? checkOperands(dot, atom) : success();
 }
 
-/// Where a product has its sum, by its atom.
-static LogicalResult checkSumResidency(DotOp dot, StringRef place) {
+/// Where a product has its sum, by its atom, which what is decided of the sum needs.
+static LogicalResult checkSumPlace(DotOp dot, StringRef decision, bool inTensorMemory = true) {
   auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
   if (!atom)
-    return dot.emitOpError("expected 'atom', since '") << kResidencyAttrName << "' is decided";
-  if ((atom.getAccumulatorPlace() == Place::Tensor) == (place == "tensor_memory"))
+    return dot.emitOpError("expected 'atom', since '") << decision << "' is decided";
+  if ((atom.getAccumulatorPlace() == Place::Tensor) == inTensorMemory)
     return success();
   return dot.emitOpError("expected 'atom' to have its sum in ")
-         << (place == "registers" ? "registers" : "tensor memory") << ", since '"
-         << kResidencyAttrName << "' is decided, got " << atom;
+         << (inTensorMemory ? "tensor memory" : "registers") << ", since '" << decision
+         << "' is decided, got " << atom;
 }
 
 /// A loop that carries a sum is around the product itself.
 static LogicalResult checkCarried(DotOp dot) {
   if (!dot->hasAttr(kCarriedAttrName))
     return success();
-  auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
-  if (!atom || atom.getAccumulatorPlace() != Place::Tensor)
-    return dot.emitOpError("expected 'atom' to have its sum in tensor memory, since '")
-           << kCarriedAttrName << "' is decided, got " << dot.getAtomAttr();
+  if (failed(checkSumPlace(dot, kCarriedAttrName)))
+    return failure();
   if (isa<scf::ForOp, scf::WhileOp>(dot->getParentOp()))
     return success();
   return dot.emitOpError("expected to stand in a loop itself, since '")
@@ -236,11 +234,9 @@ static LogicalResult checkCarried(DotOp dot) {
 
 /// Columns are those of tensor memory.
 static LogicalResult checkColumns(DotOp dot) {
-  auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
   for (StringRef name : {kColumnsAttrName, kOperandColumnsAttrName})
-    if (dot->hasAttr(name) && (!atom || atom.getAccumulatorPlace() != Place::Tensor))
-      return dot.emitOpError("expected 'atom' to have its sum in tensor memory, since '")
-             << name << "' is decided, got " << dot.getAtomAttr();
+    if (dot->hasAttr(name) && failed(checkSumPlace(dot, name)))
+      return failure();
   return success();
 }
 
@@ -274,7 +270,7 @@ static LogicalResult checkResidency(Operation *op) {
   if (!said)
     return success();
   if (auto dot = dyn_cast<DotOp>(op))
-    return checkSumResidency(dot, said);
+    return checkSumPlace(dot, kResidencyAttrName, said == "tensor_memory");
   Place place = said == "shared" ? Place::Shared : Place::Registers;
   if (op->use_empty())
     return op->emitOpError("expected a product that reads it, since '")
@@ -415,6 +411,9 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
   if (failed(checkMeaning(op)) || failed(checkAtom(op, "atom", target)) ||
       failed(checkAtom(op, "read_atom", target)) || failed(checkResidency(op)))
     return failure();
+  if (op->hasAttr(kTriggersAttrName) && !op->getParentOfType<KernelOp>()->hasAttr(kOverlapAttrName))
+    return op->emitOpError("expected a kernel with '")
+           << kOverlapAttrName << "', since '" << kTriggersAttrName << "' is decided";
   std::string decision = findRolesDecision(op);
   if (!hasRoles && !decision.empty())
     return op->emitOpError("expected a kernel with '")

@@ -35,6 +35,7 @@ class Emitter:
         self.alias_lines: list[str] = []
         self.arguments: set[str] = set()
         self.magnitudes = Magnitudes()
+        self.of_regions: dict[str, str] = {}
         self.frame: Any = None
         self.node: Any = None
 
@@ -132,6 +133,11 @@ class Emitter:
         )
         return len(self.lines) - 1 if is_store else None
 
+    def note_results(self, results: list[Value], what: str) -> None:
+        """That values are what a loop or a branch gives, which is called so at the current node."""
+        line = self.frame.source.position(self.node)[0]
+        self.of_regions.update((value.ref, f"{what} in line {line}") for value in results)
+
     def is_of_tile(self, at: int) -> bool:
         """Whether the operation of a line is of the dialect tile."""
         line = self.lines[at].strip()
@@ -145,6 +151,15 @@ class Emitter:
         """Whether the operation of a line loads a tile."""
         return self.lines[at].strip().partition(" = ")[2].startswith("tile.load ")
 
+    def is_gather(self, at: int) -> bool:
+        """Whether the operation of a line loads what indices choose."""
+        return self.lines[at].strip().partition(" = ")[2].startswith("tile.gather ")
+
+    def tile_of(self, at: int) -> str:
+        """The shape and the type of what the line loads or stores, as types spell them."""
+        tiles = re.findall(r"\btensor<(.*?)>", self.lines[at].partition(" : ")[2])
+        return tiles[0 if self.lines[at].strip().startswith("tile.store ") else -1]
+
     def orders_memory(self, at: int) -> bool:
         """Whether the operation of a line has an order of its own, that of memory."""
         text = self.lines[at].strip().partition(" = ")[2]
@@ -155,13 +170,11 @@ class Emitter:
         return self.lines[at].strip().partition(" = ")[2].startswith("arith.select ")
 
     def decide(self, at: int, attributes: dict[str, str | None]) -> None:
-        """Adds attributes to the operation of a line, in front of its types, or behind the region
-        that the line closes; those of no value are flags."""
+        """Adds attributes to the operation of a line, in front of its types."""
         line = self.lines[at]
-        closes = line.strip().startswith("}")
-        place = line.index("}") + 1 if closes else _end_of_operands(line)
+        place = _end_of_operands(line)
         before, after = line[:place], line[place:]
-        if before.endswith("}") and not closes:
+        if before.endswith("}"):
             known, before = before[:-1], f"{before[:-1]}, "
             for name in attributes:
                 if re.search(rf"[{{,] ?{re.escape(name)}( = |,|$)", known):
@@ -169,8 +182,11 @@ class Emitter:
                     raise Misuse(f"expected one decision about {word}, got two", argument=word)
         else:
             before += " {"
-        pairs = (name if text is None else f"{name} = {text}" for name, text in attributes.items())
-        self.lines[at] = f"{before}{', '.join(pairs)}}}{after}"
+        self.lines[at] = f"{before}{spelled(attributes)}}}{after}"
+
+    def close(self, attributes: dict[str, str | None], keyword: str = "") -> None:
+        """The last line of an operation with regions."""
+        self.line(f"}} {keyword}{{{spelled(attributes)}}}" if attributes else "}")
 
     # Regions.
 
@@ -264,6 +280,12 @@ class Emitter:
         out = self.value(f"arith.select {condition.ref}, {a.ref}, {b.ref} : {types}", a.type)
         self.magnitudes.note_binary("arith.select", out.ref, a.ref, b.ref)
         return out
+
+
+def spelled(attributes: dict[str, str | None]) -> str:
+    """Attributes as a list; those of no value are flags."""
+    pairs = (name if text is None else f"{name} = {text}" for name, text in attributes.items())
+    return ", ".join(pairs)
 
 
 def _end_of_operands(line: str) -> int:

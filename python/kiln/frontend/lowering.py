@@ -14,6 +14,7 @@ from kiln.frontend.grid import find_grid
 from kiln.frontend.intrinsics import GridReached
 from kiln.frontend.structures import mapped, named_leaves
 from kiln.frontend.syntax.compiler import Compiler
+from kiln.frontend.syntax.loops import Range
 from kiln.frontend.types import ArgumentType
 from kiln.frontend.values import Value, describe
 from kiln.language.dtypes import f64
@@ -82,12 +83,15 @@ def _lower(
                 "a store to a view",
             )
         e.line("tile.return")
-    for node in c.open_pins.values():
-        raise c.error(
-            "expected the condition of an `if`, since kiln.pin decides of it",
-            "if kiln.pin(x > 0, split=True): ...",
-            node,
+    for pinned, node in c.open_pins.items():
+        is_range = isinstance(pinned, Range)
+        what = "the range of a loop" if is_range else "the whole condition of an `if` or a `while`"
+        legal = (
+            "for i in kiln.pin(range(n), depth=2): ..."
+            if is_range
+            else "if kiln.pin(x > 0, split=True): ..."
         )
+        raise c.error(f"expected {what}, since kiln.pin decides of it", legal, node)
     if grid is not None and not takes_turns:
         c.decisions.setdefault("persistent", ("false", "False"))
     e.node = source.tree

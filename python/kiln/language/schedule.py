@@ -27,6 +27,9 @@ def pin(
     write_stage: int | None = None,
     in_flight: int | None = None,
     atom: str | None = None,
+    read_atom: str | None = None,
+    buffer: str | None = None,
+    held: int | None = None,
     layout: str | None = None,
     residency: str | None = None,
     carried: str | None = None,
@@ -76,6 +79,14 @@ def pin(
     "tcgen05_pair" two programs of a cluster multiply together, by the same b, of which each has
     half in shared memory. What a load with an atom brings lies in a slot of a ring: `ring` names
     one that several loads share, `depth` is how many slots it has, where the loop does not say.
+    `buffer` is the order of a tile in its slot, `"offset = [[0,1],[0,2],…]"`: where each bit of a
+    place in it leads; also around a store by an engine. `read_atom` is the instruction that reads
+    the slot into registers, as the IR spells it: `"#nvptx.ldmatrix<4, 16>"`. Around what one role
+    makes and another uses, `depth` is how many slots it is handed over by, where the loop does not
+    say; its order there follows from the layouts on both sides, and a sum in tensor memory has one
+    slot more than its product's `in_flight`. `held`, around a load without an atom of which a store
+    by an engine is made, is how many of the store's boxes threads have in registers at a time. Rows
+    that `kiln.gather` loads go through registers, and lie in no ring.
     What is loaded through registers is written to its slot at the end of a trip: of the load's
     stage, or of `write_stage`. `in_flight` is how many products started later may run when this one
     is waited for, or how many stores. `layout` says who holds which element of the result, as
@@ -122,8 +133,10 @@ def pin(
     with the same trips for each tile in a kernel with `persistent`: each program runs as many whole
     tiles as all others, and those that would leave some programs without work are cut among all, a
     trip more or less. Sums are the same from launch to launch on as many programs. Around the
-    condition of an `if`: `role`, `stage` and `order`, and `split`, by which the loop around it is
-    parted where the condition changes, so that neither part asks.
+    whole condition of a `while`: `depth`, `role`, `stage` and `order`, of that loop. Around the
+    whole condition of an `if`, or of a conditional expression: `role`, `stage` and `order`, and
+    `split`, by which the loop around it is parted where the condition changes, so that neither part
+    asks. What a loop or a branch gives has no decisions: its operations do, or it has.
 
         kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
         for k in kiln.pin(range(0, n, 64), depth=4):

@@ -13,6 +13,10 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> !tile_of
     // expected-error @+1 {{expected 'atom' to have its sum in tensor memory, since 'tile.carried' is decided, got #nvptx.wgmma<"m64n64k16", bf16, f32>}}
     %d = tile.dot %x, %x, %zero {atom = #wgmma, role = "mma", in_flight = 0, tile.carried = "registers"} : !tile_of, !tile_of -> !sum
+    // expected-error @+1 {{'tile.dot' op expected 'atom', since 'tile.carried' is decided}}
+    %e = tile.dot %x, %x, %zero {role = "mma", tile.carried = "registers"} : !tile_of, !tile_of -> !sum
+    // expected-error @+1 {{'tile.dot' op expected 'atom', since 'tile.columns' is decided}}
+    %f = tile.dot %x, %x, %zero {role = "mma", tile.columns = 0 : i64} : !tile_of, !tile_of -> !sum
     // expected-error @+1 {{expected 'atom', since 'tile.fetched' is decided}}
     tile.store %d, %c[%c0, %c0] {role = "mma", tile.fetched = "boxes"} : !sum, !tile.view<?x?xf32>
     tile.return

@@ -55,8 +55,6 @@ def refused(kernel, args, case: Case, error) -> str:
     import kiln
 
     message = str(error.message)
-    if "expected a device that has launches that overlap" in message:
-        return "refused: emulated launches do not overlap"
     if not REFUSAL.match(message):
         return f"not a refusal: {error}"
     if not error.line or not str(error.file).startswith("random_kernel"):

@@ -35,6 +35,8 @@ template <typename Share>
 static bool onShared(Operation *op) {
   return isa<scf::ForOp>(op) && isa_and_nonnull<Share>(op->getAttr(kShareAttrName));
 }
+/// Of what one role hands to another; a load's depth is its own attribute.
+static bool onHanded(Operation *op) { return onTensor(op) && !isa<LoadOp>(op); }
 static bool onMask(Operation *op) { return isa<arith::SelectOp>(op) && onTensor(op); }
 
 ArrayRef<Decision> kiln::tile::getDecisions() {
@@ -63,6 +65,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"ring", on<LoadOp>, Schedule, "tile-realise-rings"},
       {"depth", on<LoadOp>, Schedule, "tile-realise-rings"},
       {kDepthAttrName, on<scf::ForOp, scf::WhileOp>, Schedule, "tile-decide-hand-overs"},
+      {kDepthAttrName, onHanded, Schedule, "tile-decide-hand-overs"},
       {"multicast", on<LoadOp, CopyInOp>, Schedule, "tile-realise-rings"},
       {"in_flight", on<DotOp, StoreOp>, Schedule, "tile-realise-stages"},
       {kWriteStageAttrName, on<LoadOp>, Schedule, "tile-realise-rings"},

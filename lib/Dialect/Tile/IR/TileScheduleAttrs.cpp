@@ -332,8 +332,10 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   bool isDepth = name == kDepthAttrName;
   if (!isDepth && name != kStageAttrName && name != kOrderAttrName)
     return verifyGridDecision(op, name, value);
-  if (isDepth && !isa<scf::ForOp, scf::WhileOp>(op))
-    return op->emitError() << "expected '" << name << "' on an scf.for or an scf.while";
+  bool givesTensor = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
+  if (isDepth && !isa<scf::ForOp, scf::WhileOp>(op) && (!givesTensor || isa<LoadOp>(op)))
+    return op->emitError() << "expected '" << name
+                           << "' on a loop, or on what gives a tensor that is handed over";
   auto number = dyn_cast<IntegerAttr>(value);
   int64_t least = isDepth ? 1 : 0;
   if (!number || number.getValue().slt(least))

@@ -12,18 +12,20 @@ from kiln.frontend.syntax.branches import PinnedCondition
 from kiln.frontend.syntax.calls import implements
 from kiln.frontend.syntax.loops import Range
 from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
+from kiln.language.dtypes import bool_
 
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core",
                "programs_per_block")  # fmt: skip
 _ON_PRODUCTS = ("parts", "reads_ahead", "part_stages", "part_orders", "promote", "swap",
                 "extents", "interleave")  # fmt: skip
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
-                  "layout", "residency", "carried", "columns", "operand_columns", "fetched",
-                  "guarded", "triggers", "multicast", *_ON_PRODUCTS)  # fmt: skip
+                  "read_atom", "buffer", "held", "layout", "residency", "carried", "columns",
+                  "operand_columns", "fetched", "guarded", "triggers", "multicast",
+                  *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
-_ON_BRANCHES = ("role", "stage", "order", "split")
+_ON_CONDITIONS = ("role", "stage", "order", "depth", "split")
 _NUMBERS = ("stage", "order", "depth", "write_stage", "in_flight", "reads_ahead", "columns",
-            "operand_columns")  # fmt: skip
+            "operand_columns", "held")  # fmt: skip
 _RASTERS = ("grouped", "chiplets", "longest_x", "longest_y", "longest_z")
 _MOST = 1 << 30
 
@@ -64,8 +66,9 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "write_stage", "in_flight",
-             "atom", "layout", "residency", "carried", "columns", "operand_columns", "fetched",
-             "guarded", "split", "triggers", "multicast", *_ON_PRODUCTS,
+             "atom", "read_atom", "buffer", "held", "layout", "residency", "carried", "columns",
+             "operand_columns", "fetched", "guarded", "split", "triggers", "multicast",
+             *_ON_PRODUCTS,
              "share")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
     if value is ...:
@@ -77,15 +80,37 @@ def pin(c: Any, value: Any, *decisions: Any) -> Any:
         raise Misuse("expected a decision to pin, got none", "kiln.pin(x, stage=1)")
     if isinstance(value, (Range, range)):
         _allow(given, _ON_LOOPS, "a loop")
-        return Range(value.start, value.stop, value.step, _foreign(given))
+        decisions = _added(c, value, _foreign(given))
+        return _open(c, Range(value.start, value.stop, value.step, decisions))
     if isinstance(value, Value) and value.is_scalar and value.dtype.is_bool:
-        _allow(given, _ON_BRANCHES, "the condition of an `if`")
-        condition = PinnedCondition(value, _foreign(given))
-        c.open_pins[condition] = c.e.node
-        return condition
+        _allow(given, _ON_CONDITIONS, "a condition")
+        constant = value.constant if isinstance(value, PinnedCondition) else None
+        return _open(c, PinnedCondition(value, _added(c, value, _foreign(given)), constant))
+    if isinstance(value, bool):
+        _allow(given, _ON_CONDITIONS, "a condition")
+        constant = c.e.constant(value, bool_)
+        return _open(c, PinnedCondition(constant, _added(c, value, _foreign(given)), value))
     _allow(given, _ON_OPERATIONS, "an operation")
     _pin_operation(c, value, given)
     return value
+
+
+def _added(c: Any, value: Any, given: dict[str, str | None]) -> dict[str, str | None]:
+    """Decisions beside those that were taken of a range or a condition before."""
+    c.open_pins.pop(value, None)
+    known = getattr(value, "decisions", None) or {}
+    for name in given:
+        if name in known:
+            word = name.removeprefix("tile.")
+            raise Misuse(f"expected one decision about {word}, got two", argument=word)
+    return {} if c.e.host else known | given  # of what computes a grid nothing is decided
+
+
+def _open(c: Any, pinned: Any) -> Any:
+    """What a loop or a branch has still to use."""
+    if not c.e.host:
+        c.open_pins[pinned] = c.e.node
+    return pinned
 
 
 def _allow(given: dict[str, Any], allowed: tuple[str, ...], what: str) -> None:
@@ -265,7 +290,7 @@ def _spelled(name: str, decision: Any) -> str | None:
     """A decision as the IR spells it, or nothing if its name says it all."""
     if name in _NUMBERS:
         number = as_int(decision, name)
-        least = 1 if name == "depth" else 0
+        least = 1 if name in ("depth", "held") else 0
         if not least <= number < _MOST:
             raise Misuse(f"expected {name} of at least {least}, got {number}", argument=name)
         return f"{number} : i64"
@@ -286,9 +311,13 @@ def _spelled(name: str, decision: Any) -> str | None:
         raise Misuse(f'expected {name} to be a name, got ""', argument=name)
     if name == "interleave":
         return f"#tile.interleave<{_rounds(text)}>"
+    if name == "read_atom":
+        return _read_atom(text)
+    if name == "buffer":
+        return f"#tile.layout<{_layout(text, ('offset',))}>"
     if name != "layout":
         return quoted(text)
-    return f"#tile.layout<{_layout(text)}>"
+    return f"#tile.layout<{_layout(text, ('register', 'lane', 'warp'))}>"
 
 
 def _shared(share: Any) -> dict[str, str | None]:
@@ -332,20 +361,35 @@ _PART = rf"\s*(\w+)\s*=\s*\[((?:\s*{_BASIS}\s*(?:,(?=\s*\[))?)*)\s*\]\s*"
 _LAYOUT = re.compile(rf"{_PART}(?:,{_PART})*")
 
 
-def _layout(text: str) -> str:
+def _layout(text: str, names: tuple[str, ...]) -> str:
     """Parts of a layout, each with its basis vectors, as `kiln layout` shows it."""
     parts = [name for name, _ in re.findall(_PART, text)]
     if not _LAYOUT.fullmatch(text) or len(parts) != len(set(parts)):
         raise Misuse(
             f"expected a layout, got {text!r}",
-            "layout='register = [[0,1]], lane = [[1,0],[2,0]]'",
-            "layout",
+            f"'{names[0]} = [[0,1],[1,0]]'",
+            "buffer" if names == ("offset",) else "layout",
         )
     for name in parts:
-        if name not in ("register", "lane", "warp"):
-            raise Misuse(
-                f"expected register, lane and warp in a layout, got {name}", argument="layout"
-            )
+        if name not in names:
+            what = "offset in the layout of a buffer"
+            if len(names) > 1:
+                what = "register, lane and warp in a layout"
+            raise Misuse(f"expected {what}, got {name}")
+    return text
+
+
+_READ_ATOM = re.compile(r"#\w+\.\w+(<[\w\s,]*>)?")
+
+
+def _read_atom(text: str) -> str:
+    """An instruction that reads slots, as the IR spells it."""
+    if not _READ_ATOM.fullmatch(text):
+        raise Misuse(
+            f"expected an instruction as the IR spells it, got {text!r}",
+            "read_atom='#nvptx.ldmatrix<4, 16>'",
+            "read_atom",
+        )
     return text
 
 
@@ -369,11 +413,14 @@ def _check_residency(place: Any, of_product: bool) -> None:
         raise Misuse(f"expected a residency {what}, got {place!r}", ", ".join(places), "residency")
 
 
+# Of loads alone; and of what brings a tile to slots, which gathered rows never go to by themselves.
+_ON_LOADS = ("multicast", "write_stage", "read_atom", "held", "ring")
+_ON_RINGS = ("atom", "buffer", "depth")
 # Decisions that are one of two words, and where every operation of tile spells them alike.
 _WORDS = {"carried": ("registers", "tensor_memory"), "fetched": ("whole", "boxes")}
 _OF_SUMS = ("carried", "columns", "operand_columns")
 _SPELLED_ALIKE = (
-    "atom", "layout", "residency", "write_stage", "extents", *_OF_SUMS, *_WORDS
+    "atom", "held", "layout", "residency", "write_stage", "extents", *_OF_SUMS, *_WORDS
 )  # fmt: skip
 
 
@@ -384,11 +431,23 @@ def _check_word(name: str, word: Any) -> None:
                      argument=name)  # fmt: skip
 
 
+def _refuse_regions(c: Any, value: Value) -> None:
+    """Of what a loop or a branch gives, whose operations inside are several."""
+    what = c.e.of_regions.get(value.ref)
+    if what is None:
+        return
+    legal = "around an operation in a branch, or the condition: if kiln.pin(x > 0, stage=1)"
+    if what.startswith("the loop"):
+        legal = "around an operation in it, or the range: for i in kiln.pin(range(n), stage=1)"
+    raise Misuse(f"expected what an operation gives, got what {what} gives", legal, "value")
+
+
 def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
     """Writes decisions to the operation of this block that gives a value, or that stores one."""
     is_store = value is None
     at = c.e.find_store() if is_store else None
     if isinstance(value, Value):
+        _refuse_regions(c, value)
         at = c.e.find_operation(value.ref)
     if at is None:
         raise Misuse(
@@ -410,9 +469,15 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         if name == "guarded" and not c.e.is_choice(at):
             raise Misuse(f"expected guarded of a choice by a mask, got {describe(value)}",
                          "around kiln.where itself", name)  # fmt: skip
-        if name in ("multicast", "write_stage") and not c.e.is_load(at):
-            raise Misuse(f"expected {name} of a load, got {describe(value)}",
+        of_gather = name in _ON_RINGS and c.e.is_gather(at)
+        if of_gather or (name in _ON_LOADS and not c.e.is_load(at)):
+            what = "rows that are gathered, which go through registers"
+            what = what if c.e.is_gather(at) else describe(value)
+            raise Misuse(f"expected {name} of a load, got {what}",
                          "around the load itself", name)  # fmt: skip
+        if name == "buffer" and not (is_store or c.e.is_load(at)):
+            raise Misuse(f"expected buffer of a load or of a store, got {describe(value)}",
+                         "around the load or the store itself", name)  # fmt: skip
     ours = c.e.is_of_tile(at)
     spelled: dict[str, str | None] = {}
     if "triggers" in given and as_flag(given["triggers"], "triggers"):
@@ -421,7 +486,11 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         if name == "triggers" or (name in ("promote", "swap") and not as_flag(decision, name)):
             continue
         plain = ours and name not in _SPELLED_ALIKE
+        plain = plain and not (name == "depth" and not c.e.is_load(at))
         plain = plain and not (name == "order" and c.e.orders_memory(at))
-        spelled[name if plain else f"tile.{name}"] = _spelled(name, decision)
+        text = _spelled(name, decision)
+        if name == "buffer":
+            text = f"!tile.buffer<{c.e.tile_of(at)}, {text}>"
+        spelled[name if plain else f"tile.{name}"] = text
     if spelled:
         c.e.decide(at, spelled)

@@ -40,13 +40,20 @@ MAX_COPIES = 100
 
 
 class PinnedCondition(Value):
-    """The condition of an `if`, and what kiln.pin decides of that, as attributes."""
+    """A condition, and what kiln.pin decides of the `if` or of the `while` that asks it, as
+    attributes; `constant` where it is known when compiling."""
 
-    __slots__ = ("decisions",)
+    __slots__ = ("constant", "decisions")
 
-    def __init__(self, condition: Value, decisions: dict[str, str | None]):
+    def __init__(
+        self,
+        condition: Value,
+        decisions: dict[str, str | None],
+        constant: bool | None = None,
+    ):
         super().__init__(condition.ref, condition.type)
         self.decisions = decisions
+        self.constant = constant
 
 
 class Branches:
@@ -98,12 +105,7 @@ class Branches:
                 out[name] = Undefined(f"only one branch of the `if` in line {line} gives it one")
             else:
                 pairs.append((name, a, b))
-        results = self.emit_if(condition, regions, pairs)
-        if isinstance(condition, PinnedCondition):
-            self.open_pins.pop(condition, None)
-            if not e.lines or not e.lines[-1].strip().startswith("}"):
-                raise Misuse("expected an `if` with operations, since kiln.pin decides of it")
-            e.decide(len(e.lines) - 1, condition.decisions)
+        results = self.emit_if(condition, regions, pairs, "the `if`")
         frame.names = out | results
 
     def placeholder(self, value: Any) -> Any:
@@ -148,7 +150,7 @@ class Branches:
         frame.names = before
         e.node = node
         pairs = [("the returned value", values[0], values[1])]
-        return self.emit_if(condition, regions, pairs)["the returned value"]
+        return self.emit_if(condition, regions, pairs, "the `if`")["the returned value"]
 
     def conditional(self, node: ast.IfExp) -> Any:
         """`a if condition else b`."""
@@ -163,8 +165,8 @@ class Branches:
             with e.region() as lines:
                 values.append(self.expr(branch))
             regions.append(lines)
-        pairs = [("the conditional expression", *values)]
-        return self.emit_if(condition, regions, pairs)["the conditional expression"]
+        word = "the conditional expression"
+        return self.emit_if(condition, regions, [(word, *values)], word)[word]
 
     def bool_op(self, is_and: bool, nodes: list[ast.expr]) -> Any:
         """`and` and `or` of scalars; the right side is computed only where it is needed, or
@@ -177,6 +179,8 @@ class Branches:
             decided = bool(value) != is_and if not has_values(value) else not is_and
             return value if decided else self.bool_op(is_and, nodes[1:])
         left = self._condition(value, word)
+        if isinstance(left, PinnedCondition):  # which is of a whole condition
+            left = Value(left.ref, left.type)
         e = self.e
         effects = e.effects
         with e.region() as lines:
@@ -195,7 +199,7 @@ class Branches:
         regions, pair = (
             ([lines, other], (right, False)) if is_and else ([other, lines], (True, right))
         )
-        return self.emit_if(left, regions, [(word, *pair)])[word]
+        return self.emit_if(left, regions, [(word, *pair)], f"the `{word}`")[word]
 
     def _condition(self, value: Any, word: str) -> Value:
         if not (isinstance(value, Value) and value.is_scalar):
@@ -212,9 +216,11 @@ class Branches:
         condition: Value,
         regions: list[list[str]],
         pairs: list[tuple[str, Any, Any]],
+        what: str,
     ) -> dict[str, Any]:
         """`scf.if` over two regions that are already emitted, giving one value for each pair
-        of (name, value in the first branch, value in the second)."""
+        of (name, value in the first branch, value in the second). `what` is what the author calls
+        it."""
         e = self.e
         condition = bool_of(e, condition)
         flat: list[tuple[str, Any, Any]] = []
@@ -246,7 +252,9 @@ class Branches:
             result = Value(e.fresh(), type, weak=weak)
             types.append(type)
             leaves.append(result)
-        self._write_if(condition, regions, yields, types, [v for v in leaves if _is_new(v, flat)])
+        results = [v for v in leaves if _is_new(v, flat)]
+        self._write_if(condition, regions, yields, types, results)
+        e.note_results(results, what)
         out = {}
         for name, skeleton, count in skeletons:
             out[name] = unflatten(e, skeleton, leaves[:count])
@@ -266,7 +274,9 @@ class Branches:
 
     def _write_if(self, condition, regions, yields, types, results) -> None:
         e = self.e
-        if not any(regions) and len(results) and all(isinstance(t, ScalarType) for t in types):
+        decisions = self._of_branch(condition)
+        is_scalar = bool(results) and all(isinstance(t, ScalarType) for t in types)
+        if is_scalar and not (decisions or any(regions)):
             for result, x, y in zip(results, *yields, strict=False):
                 e.line(
                     f"{result.ref} = arith.select {condition.ref}, {x.ref}, {y.ref} : {x.type.ir}"
@@ -276,6 +286,8 @@ class Branches:
         head = f"{', '.join(v.ref for v in results)} = " if results else ""
         tail = f" -> ({texts})" if results else ""
         if not results and not any(regions):
+            if decisions:
+                raise Misuse("expected an `if` with operations, since kiln.pin decides of it")
             return
         e.raw(f"{head}scf.if {condition.ref}{tail} {{")
         for i, (lines, values) in enumerate(zip(regions, yields, strict=False)):
@@ -288,7 +300,25 @@ class Branches:
                 e.depth += 1
                 e.line(f"scf.yield {', '.join(v.ref for v in values)} : {texts}")
                 e.depth -= 1
-        e.line("}")
+        e.close(decisions)
+
+    def _of_branch(self, condition: Value) -> dict[str, str | None]:
+        """What kiln.pin decides of the `if` that asks a condition."""
+        if not isinstance(condition, PinnedCondition):
+            return {}
+        self.open_pins.pop(condition, None)
+        if condition.constant is not None:
+            raise Misuse(
+                "expected a condition that only the run knows, since kiln.pin decides of the `if`, "
+                f"got {condition.constant}"
+            )
+        if "tile.depth" in condition.decisions:
+            raise Misuse(
+                "expected decisions about the condition of an `if`, got depth",
+                "role, stage, order, split",
+                "depth",
+            )
+        return condition.decisions
 
 
 def _fell_through(value: Any) -> bool:

@@ -40,7 +40,8 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
     from_addresses  whether a pointer was made of an integer, which may be any array's
     loop_types  the types that a loop's carried values were found to have, so that a loop
                 inside another one is not searched again
-    open_pins   conditions that kiln.pin decided of and no `if` has used, and where
+    open_pins   conditions and ranges of which kiln.pin decided and that no `if` and no loop has
+                used, and where
     """
 
     def __init__(self):

@@ -49,6 +49,12 @@ def ended_flag(node: ast.For) -> str | None:
     return getattr(node, "ended_by", None)
 
 
+def written_condition(node: ast.expr) -> ast.expr | None:
+    """What the author wrote as the condition of a `while` that now asks for its flag first; None of
+    what asks for none."""
+    return node.values[1] if getattr(node, "asks_flag", False) else None
+
+
 class _Rewriter:
     """Rewrites the statements of one loop's body, or of a function."""
 
@@ -122,6 +128,7 @@ class _Rewriter:
                 body = [_set(inner.ended, False, node), *body]
                 going = _at(ast.UnaryOp(ast.Not(), _name(inner.ended, node)), node.test)
                 node.test = _at(ast.BoolOp(ast.And(), [going, node.test]), node.test)
+                node.test.asks_flag = True
             else:
                 body = [_unless(inner.ended, body, node)]
                 node.ended_by = inner.ended

@@ -19,8 +19,13 @@ from kiln.frontend.arithmetic.promotion import constant_dtype, promote_dtypes
 from kiln.frontend.emitter import Emitter
 from kiln.frontend.errors import CompileError, Misuse
 from kiln.frontend.skeletons import Fixed, Shape, flatten, is_memory, unflatten
-from kiln.frontend.syntax.branches import position_type, same_constant, to_type
-from kiln.frontend.syntax.early_ends import ended_flag
+from kiln.frontend.syntax.branches import (
+    PinnedCondition,
+    position_type,
+    same_constant,
+    to_type,
+)  # fmt: skip
+from kiln.frontend.syntax.early_ends import ended_flag, written_condition
 from kiln.frontend.syntax.liveness import assigned, last_assignment
 from kiln.frontend.values import (
     Undefined,
@@ -41,7 +46,7 @@ ENDLESS = 1 << 42
 SMALL_STEP = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Range:
     """`range(start, stop, step)`: constants or integer scalars; and what kiln.pin decides of the
     loop, as attributes."""
@@ -124,10 +129,10 @@ class Loops:
                     raise Misuse("expected one name as the variable of a range, got several")
                 if ended_flag(node) is None:
                     self.range_loop(node, items)
-                elif items.decisions:
+                elif "tile.share" in (items.decisions or {}):
                     raise Misuse(
-                        "expected a loop whose rounds are known before it, since kiln.pin decides "
-                        "of it, got one that ends early",
+                        "expected a loop whose rounds are known before it, since kiln.pin shares "
+                        "them out, got one that ends early",
                     )
                 else:
                     self.range_loop_left_early(node, items)
@@ -221,9 +226,9 @@ class Loops:
             e.depth += 1
             e.line(f"scf.yield {', '.join(v.ref for v in yields)} : {types}")
             e.depth -= 1
-        e.line("}")
-        if items.decisions:
-            e.decide(len(e.lines) - 1, items.decisions)
+        self.open_pins.pop(items, None)
+        e.close(items.decisions or {})
+        e.note_results(results, "the loop")
         self.after_loop(node, carried, results, name)
 
     def range_loop_left_early(self, node: ast.For, items: Range) -> None:
@@ -238,13 +243,15 @@ class Loops:
             more = e.compare("arith.cmpi", "slt", counters[0], count)
             ended = bool_of(e, e.frame.names[flag])
             going = e.binary("arith.xori", ended, e.constant(True, bool_))
-            return e.binary("arith.andi", more, going)
+            more = e.binary("arith.andi", more, going)
+            return PinnedCondition(more, items.decisions) if items.decisions else more
 
         def begin(counters: list[Value]) -> list[Value]:
             e.frame.names[flag] = False
             e.frame.names[name] = self.position(counters[0], start, step)
             return [e.binary("arith.addi", counters[0], e.index(1))]
 
+        self.open_pins.pop(items, None)
         self.while_loop(node, test, begin, [e.index(0)], name)
 
     def range_bounds(self, items: Range) -> tuple[Value | None, Value | None, tuple[Value, ...]]:
@@ -419,19 +426,35 @@ class Loops:
         """`while`, as `scf.while`."""
 
         def test(_: list[Value]) -> Any:
-            condition = self.expr(node.test)
-            if not isinstance(condition, Value):
-                if has_values(condition) or condition:
-                    raise self.error(
-                        f"expected a condition that can become false, got {describe(condition)}",
-                        "a condition on a variable that the loop assigns, or `break`",
-                        node.test,
-                    )
-            else:
+            condition = self.condition_of(node.test)
+            pinned = isinstance(condition, PinnedCondition)
+            constant = condition.constant if pinned else condition
+            if pinned and constant is False:
+                raise self.error(
+                    "expected a loop, since kiln.pin decides of it, got the condition False",
+                    node=node.test,
+                )
+            if isinstance(constant, Value) or constant is None:
                 self.constant_truth(condition)
+            elif has_values(constant) or constant:
+                raise self.error(
+                    f"expected a condition that can become false, got {describe(constant)}",
+                    "a condition on a variable that the loop assigns, or `break`",
+                    node.test,
+                )
             return condition
 
         self.while_loop(node, test, lambda _: [], [], None)
+
+    def condition_of(self, node: ast.expr) -> Any:
+        """The condition of a `while`. What kiln.pin decided of one that the author wrote is of what
+        asks for the end first, too."""
+        condition, written = self.expr(node), written_condition(node)
+        for pinned, at in self.open_pins.items():
+            if at is written:
+                del self.open_pins[pinned]
+                return PinnedCondition(condition, pinned.decisions)
+        return condition
 
     def while_loop(
         self,
@@ -456,6 +479,7 @@ class Loops:
             with e.region() as before:
                 frame.names.update(carried.bind(e, values))
                 condition = bool_of(e, test(outer))
+            self.open_pins.pop(condition, None)
             inside = carried.values(e)
             frame.loops += 1
             try:
@@ -489,7 +513,15 @@ class Loops:
         e.depth += 1
         e.line(f"scf.yield {', '.join(v.ref for v in yields)}{colon}".rstrip())
         e.depth -= 1
-        e.line("}")
+        decisions = condition.decisions if isinstance(condition, PinnedCondition) else {}
+        if "tile.split_loop" in decisions:
+            raise Misuse(
+                "expected decisions about the condition of a `while`, got split",
+                "role, stage, order, depth",
+                "split",
+            )
+        e.close(decisions, "attributes ")
+        e.note_results(results, "the loop")
         self.after_loop(node, carried, results[len(counters) :], variable)
 
     def after_loop(
