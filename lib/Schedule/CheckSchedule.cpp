@@ -57,6 +57,9 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
   FailureOr<RingPlan> plan = planRings(kernel);
   if (failed(plan) || failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))
     return failure();
+  for (Ring &ring : *plan)
+    if (ring.isOwn() && failed(checkTripsAhead(ring)))
+      return failure();
   auto checkTrips = [&](Operation *op) {
     auto loop = dyn_cast<scf::WhileOp>(op);
     bool hasTrips = loop ? isRotated(loop) : isa<scf::ForOp>(op) && !op->hasAttr(kProgramsAttrName);

@@ -34,7 +34,7 @@ private:
   void makeChannels();
   PutOp put(Ring &ring, RingUse &use);
   void placeWritten(Ring &ring, PutOp put);
-  void setPlace(Ring &ring, PutOp put, GetOp get);
+  void setPlace(Ring &ring, int64_t ahead, PutOp put, GetOp get);
   GetOp get(Ring &ring, RingUse &use, RoleAttr role);
 
   KernelOp kernel;
@@ -156,9 +156,9 @@ void RingRealiser::placeWritten(Ring &ring, PutOp put) {
   put.getSlot().getDefiningOp<NextOp>()->moveBefore(put);
 }
 
-/// What is in a ring that its own role fills is read when it is used first; if nobody says when, as
-/// far behind as the ring has slots.
-void RingRealiser::setPlace(Ring &ring, PutOp put, GetOp get) {
+/// What is in a ring that its own role fills is read when it is used first; if nobody says when, so
+/// many trips later as `countTripsAhead` found.
+void RingRealiser::setPlace(Ring &ring, int64_t ahead, PutOp put, GetOp get) {
   if (!ring.isOwn() || !(isa<scf::ForOp>(put->getParentOp()) || getLoopOfTrips(put)))
     return;
   auto setStage = [&](Operation *op, int64_t stage) {
@@ -166,8 +166,7 @@ void RingRealiser::setPlace(Ring &ring, PutOp put, GetOp get) {
   };
   int64_t stage = findNumber(put, "stage").value_or(0);
   setStage(put, stage);
-  int64_t behind = std::max<int64_t>(ring.depth - 1, ring.isWritten());
-  int64_t read = findFirstStage(get).value_or(stage + behind);
+  int64_t read = findFirstStage(get).value_or(stage + ahead);
   setStage(get, read);
   for (Value buffer : get.getBuffers())
     for (Operation *user : buffer.getUsers())
@@ -234,6 +233,11 @@ LogicalResult RingRealiser::realise() {
     return failure();
   plan = std::move(*found);
   makeChannels();
+  // As long as dots read what is loaded.
+  DenseMap<Operation *, int64_t> ahead;
+  for (Ring &ring : plan)
+    for (RingUse &use : ring.uses)
+      ahead[use.getSite()] = countTripsAhead(ring, use);
   for (Ring &ring : plan)
     for (RingUse &use : ring.uses) {
       if (use.store) {
@@ -243,7 +247,7 @@ LogicalResult RingRealiser::realise() {
       rewriter.setInsertionPointAfter(use.getSite());
       PutOp made = put(ring, use);
       for (RoleAttr role : use.readers)
-        setPlace(ring, made, get(ring, use, role));
+        setPlace(ring, ahead.lookup(use.getSite()), made, get(ring, use, role));
     }
   for (auto [ring, put] : written)
     placeWritten(*ring, put);

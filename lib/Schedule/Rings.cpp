@@ -8,9 +8,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Stages are fewer than these.
-static constexpr int64_t kMostStages = 16;
-
 static FailureOr<RoleAttr> requireRole(Operation *op) {
   FailureOr<Attribute> name = requireDecision(op, "role");
   if (failed(name))
@@ -268,8 +265,8 @@ static LogicalResult checkPlace(Operation *op) {
       return failure();
   }
   auto stage = dyn_cast_or_null<IntegerAttr>(getDecision(op, "stage"));
-  if (stage && stage.getInt() >= kMostStages)
-    return op->emitOpError("expected a stage below ") << kMostStages << ", got " << stage.getInt();
+  if (stage && stage.getInt() >= kStageLimit)
+    return op->emitOpError("expected a stage below ") << kStageLimit << ", got " << stage.getInt();
   return success();
 }
 
@@ -345,29 +342,10 @@ static LogicalResult checkWriteStage(Ring &ring, RingUse &use) {
       return load.emitOpError("expected the '")
              << kWriteStageAttrName << "' of the loads that it is put together with, " << stage
              << ", got " << written;
-    if (written < least || written >= kMostStages)
+    if (written < least || written >= kStageLimit)
       return load.emitOpError("expected a '")
              << kWriteStageAttrName << "' from its stage on, " << least << ", to "
-             << kMostStages - 1 << ", got " << written;
-  }
-  return success();
-}
-
-/// What a role fills for itself is read as many trips later as the ring has slots, if nobody says
-/// when, and those trips are stages.
-static LogicalResult checkOwnDepth(Ring &ring) {
-  for (RingUse &use : ring.uses) {
-    if (!getLoopOfTrips(use.getSite()))
-      continue;
-    LoadOp load = use.loads.front();
-    int64_t most = kMostStages - findNumber(load, "stage").value_or(0);
-    bool isSaid = llvm::any_of(use.loads, [](LoadOp each) { return findFirstStage(each); });
-    if (!isSaid && ring.depth > most)
-      return load.emitOpError("expected at most ")
-             << most << " slots ('depth') of what role \"" << ring.producer.getName()
-             << "\" loads for itself, since it is used as many trips later, as nobody says its "
-                "users' stage, and stages are below "
-             << kMostStages << ", got " << ring.depth;
+             << kStageLimit - 1 << ", got " << written;
   }
   return success();
 }
@@ -441,7 +419,7 @@ static LogicalResult checkOwner(Ring &ring) {
            << "\" to lag by one barrier behind the first ('skew' by 'copies' - 1), since it fills "
               "the ring for "
            << "itself, got " << lag;
-  return checkOwnDepth(ring);
+  return success();
 }
 
 FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {

@@ -48,6 +48,9 @@ struct Ring {
 
 using RingPlan = llvm::SmallVector<Ring>;
 
+/// Stages are fewer than these.
+inline constexpr int64_t kStageLimit = 16;
+
 /// Who uses a loaded tile: the op itself, or the `scf.if` whose result it becomes there.
 mlir::Operation *getReader(mlir::Operation *user);
 
@@ -61,6 +64,13 @@ std::optional<int64_t> findFirstStage(mlir::Operation *op);
 /// A loop of a use's block in which the role that fills the ring uses rings, too, so that it may
 /// wait there for who waits for the use; null if there is none.
 mlir::Operation *findNest(RingPlan &plan, Ring &ring, RingUse &use);
+
+/// How many trips after a role has filled a slot of its own ring it reads it, of a use in a loop's
+/// trips of whose users nobody says a stage: as many as leave slots for what dots in flight hold,
+/// and for what tells whether the loop goes on, which comes before the next trip.
+int64_t countTripsAhead(Ring &ring, RingUse &use);
+/// Whether a ring that its role fills for itself has slots for that, and not more than stages.
+llvm::LogicalResult checkTripsAhead(Ring &ring);
 
 /// The depth that the loop says whose body a block is; nothing if it is none or says none.
 std::optional<int64_t> getLoopDepth(mlir::Block *block);

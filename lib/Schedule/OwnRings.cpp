@@ -1,0 +1,169 @@
+// When a role reads what it has loaded for itself, if nobody says when.
+#include "Rings.h"
+#include "Trip.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+namespace {
+/// What dots in flight do with a slot that they read.
+struct Hold {
+  /// The dot that holds it for longest; null if none stays in flight to the end of its trip.
+  DotOp dot;
+  /// How many trips later its trip's end is that gives the slot back.
+  int64_t trips = 0;
+};
+} // namespace
+
+/// How a dot holds what it reads that adds to the loop's own sum, alone or in a chain of dots:
+/// while it is waited for, those of its chain behind it run on, in its trip and in later ones.
+static Hold getHold(DotOp dot) {
+  if (!dot.getInFlight() || endsByCommit(dot.getAtomAttr()))
+    return {};
+  auto isNext = [](Operation *op, DotOp from) {
+    auto next = dyn_cast<DotOp>(op);
+    return next && next.getInFlight() && next->getBlock() == from->getBlock() &&
+           next.getAccumulator() == from.getResult() && from->hasOneUse();
+  };
+  int64_t length = 1, behind = 0;
+  DotOp first = dot, last = dot;
+  while (auto before = first.getAccumulator().getDefiningOp<DotOp>()) {
+    if (!isNext(first, before))
+      return {};
+    first = before;
+    ++length;
+  }
+  for (; last->hasOneUse() && isNext(*last->user_begin(), last); ++behind)
+    last = cast<DotOp>(*last->user_begin());
+  length += behind;
+  Value sum = first.getAccumulator();
+  bool isCarried = isa<BlockArgument>(sum) && sum.getParentBlock() == dot->getBlock() &&
+                   sum.hasOneUse() && last->hasOneUse() &&
+                   *last->user_begin() == dot->getBlock()->getTerminator();
+  if (!isCarried)
+    return {};
+  int64_t others = std::max<int64_t>(*last.getInFlight() - behind, 0);
+  return {dot, int64_t(llvm::divideCeil(others, length))};
+}
+
+/// How dots hold what a use brings, of those that read it out of its slot.
+static Hold getHold(RingUse &use) {
+  Hold longest;
+  for (LoadOp load : use.loads)
+    for (OpOperand &operand : load.getResult().getUses())
+      if (isReadFromBuffer(operand)) {
+        Hold hold = getHold(cast<DotOp>(operand.getOwner()));
+        if (hold.dot && (!longest.dot || hold.trips > longest.trips))
+          longest = hold;
+      }
+  return longest;
+}
+
+/// How dots hold what a trip brings by each of its uses of the ring.
+static SmallVector<Hold> getHolds(Ring &ring, Block *trip) {
+  SmallVector<Hold> holds;
+  for (RingUse &use : ring.uses)
+    if (use.getBlock() == trip)
+      holds.push_back(getHold(use));
+  return holds;
+}
+
+/// Whether each slot is given back in front of what fills it again, if it is read so many trips
+/// after it has been filled.
+static bool hasSlots(ArrayRef<Hold> holds, int64_t depth, int64_t ahead, bool isWritten) {
+  int64_t uses = holds.size();
+  for (int64_t place = 0; place < uses; ++place) {
+    int64_t before = place - depth, distance = -llvm::divideFloorSigned(before, uses);
+    int64_t earlier = before + distance * uses;
+    int64_t later = ahead + holds[earlier].trips - distance;
+    // What goes through registers is written at the end of a trip, and what dots hold is given back
+    // behind that.
+    bool isInTime = !holds[earlier].dot && (isWritten || earlier < place);
+    if (later > 0 || (later == 0 && !isInTime))
+      return false;
+  }
+  return true;
+}
+
+/// How many trips before the end of one that it tells of an op of a loop may stand at most, since
+/// whether there is another trip hangs on it; nothing if it does not.
+static std::optional<int64_t> countTripsToTell(Operation *op) {
+  auto loop = dyn_cast<scf::WhileOp>(op->getParentOp());
+  if (!loop || !isRotated(loop))
+    return std::nullopt;
+  // The nearest makers come first.
+  SmallVector<Value> values = {loop.getYieldOp().getOperand(0)}, carried;
+  DenseSet<Value> seen;
+  for (int64_t trips = 0; trips < kStageLimit; ++trips, values = std::exchange(carried, {})) {
+    while (!values.empty()) {
+      Value value = values.pop_back_val();
+      if (!seen.insert(value).second)
+        continue;
+      if (auto argument = dyn_cast<BlockArgument>(value)) {
+        // What the loop is asked hands all but the answer on.
+        if (argument.getOwner() == loop.getAfterBody())
+          carried.push_back(loop.getYieldOp().getOperand(argument.getArgNumber() + 1));
+        continue;
+      }
+      Operation *here = loop.getAfterBody()->findAncestorOpInBlock(*value.getDefiningOp());
+      if (here == op)
+        return trips;
+      if (here)
+        here->walk([&](Operation *inner) { llvm::append_range(values, inner->getOperands()); });
+    }
+  }
+  return std::nullopt;
+}
+
+int64_t kiln::countTripsAhead(Ring &ring, RingUse &use) {
+  SmallVector<Hold> holds = getHolds(ring, use.getBlock());
+  int64_t least = ring.isWritten(), ahead = std::max(ring.depth - 1, least);
+  for (LoadOp load : use.loads)
+    if (std::optional<int64_t> most = countTripsToTell(load))
+      ahead = std::max(std::min(ahead, *most), least);
+  while (ahead > least && !hasSlots(holds, ring.depth, ahead, ring.isWritten()))
+    --ahead;
+  return ahead;
+}
+
+/// A ring has slots for what dots in flight hold.
+static LogicalResult checkHolds(Ring &ring, RingUse &use) {
+  SmallVector<Hold> holds = getHolds(ring, use.getBlock());
+  DotOp holder = getHold(use).dot;
+  int64_t least = ring.depth, ahead = ring.isWritten();
+  while (holder && !hasSlots(holds, least, ahead, ring.isWritten()))
+    ++least;
+  if (least == ring.depth)
+    return success();
+  InFlightDiagnostic error = use.loads.front().emitOpError("expected at least ")
+                             << least << " slots ('depth') of what role \""
+                             << ring.producer.getName()
+                             << "\" loads for itself, of which a product in flight holds some "
+                                "('in_flight' is "
+                             << *holder.getInFlight() << "), got " << ring.depth;
+  error.attachNote(holder.getLoc()) << "the product";
+  return error;
+}
+
+LogicalResult kiln::checkTripsAhead(Ring &ring) {
+  for (RingUse &use : ring.uses) {
+    if (!getLoopOfTrips(use.getSite()) ||
+        llvm::any_of(use.loads, [](LoadOp each) { return findFirstStage(each); }))
+      continue;
+    LoadOp load = use.loads.front();
+    int64_t most = kStageLimit - 1 - findNumber(load, "stage").value_or(0);
+    int64_t ahead = countTripsAhead(ring, use);
+    if (ahead > most)
+      return load.emitOpError("expected at most ")
+             << ring.depth - ahead + most << " slots ('depth') of what role \""
+             << ring.producer.getName()
+             << "\" loads for itself, since it is used as many trips later, as nobody says its "
+                "users' stage, and stages are below "
+             << kStageLimit << ", got " << ring.depth;
+    if (failed(checkHolds(ring, use)))
+      return failure();
+  }
+  return success();
+}
