@@ -33,6 +33,17 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
     asked.pins.stage = findNumber(op, "stage");
     asked.pins.order = findNumber(op, "order");
   }
+  // What a role writes for itself it reads behind that.
+  llvm::MapVector<Value, SmallVector<unsigned>> puts, gets;
+  for (auto [number, op] : llvm::enumerate(source))
+    if (auto put = dyn_cast<PutOp>(op))
+      puts[put.getChannel()].push_back(number);
+    else if (auto get = dyn_cast<GetOp>(op))
+      gets[get.getChannel()].push_back(number);
+  for (auto &[channel, numbers] : puts)
+    for (auto [put, get] : llvm::zip(numbers, gets[channel]))
+      if (!problem.ops[get].pins.stage)
+        problem.dependences.push_back({put, get, /*distance=*/0});
   for (auto [number, op] : llvm::enumerate(source))
     for (Value operand : trip.getOperands(op))
       if (std::optional<Dependence> need = trip.findMaker(operand))

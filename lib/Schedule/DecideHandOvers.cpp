@@ -1,12 +1,14 @@
 // Decides how each tensor that one role makes and another uses goes from the one to the other: by
 // which slots, of how many, in tensor memory or in shared memory and in which order there; and who
-// keeps it, if several make it.
+// keeps it, if several make it. An operand that warps make and a product reads from shared memory
+// goes so too, from another role or from the product's own, in an order that the product takes.
 //
 // A value that several roles make, as a loop that one enters with what another has made, or a
 // choice between the two, is kept by one of them: what the others make of it is handed to that one.
 #include "HandOvers.h"
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -22,9 +24,11 @@ using namespace kiln;
 using namespace kiln::tile;
 
 namespace {
-/// A value, who makes it, and where others use it.
+/// A value, who makes it, and where others use it; or where products of that role read it from
+/// shared memory.
 struct Edge {
   RoleAttr maker;
+  bool isOwn;
   llvm::MapVector<Attribute, SmallVector<OpOperand *>> uses; // by role
 };
 
@@ -37,14 +41,18 @@ private:
   LogicalResult find(Operation *op, RoleAttr role);
   LogicalResult add(OpOperand &use, RoleAttr role);
   FailureOr<StringRef> findMaker(Value value, Operation *user);
-  FailureOr<ChannelType> decideChannel(Value value, Edge &edge);
+  FailureOr<ChannelType> decideChannel(ConvertLayoutOp handed, Edge &edge);
+  FailureOr<LinearLayout> decideOrder(ConvertLayoutOp handed, Edge &edge, TargetInterface target);
+  ConvertLayoutOp makeRead(ConvertLayoutOp handed, RoleAttr role, bool isForDots);
   LogicalResult write(Value value, Edge &edge);
   LogicalResult checkWarps(OpOperand &use, const Edge &edge, RoleAttr role);
+  void dropResidency();
   LogicalResult takeDepths();
 
   KernelOp kernel;
   OpBuilder builder;
-  llvm::MapVector<Value, Edge> edges;
+  /// What a role hands to others, and apart from that what it writes for its own products.
+  llvm::MapVector<Value, Edge> edges, ownEdges;
   /// Which of the roles that make a value has it.
   DenseMap<Value, StringRef> keepers;
   /// The loops whose depth is that of a ring that is decided here.
@@ -55,6 +63,13 @@ private:
 /// A conversion reads what it converts as it wants it.
 static ConvertLayoutOp getConversion(OpOperand *use) {
   return dyn_cast<ConvertLayoutOp>(use->getOwner());
+}
+
+/// Whether this is what products read of a hand-over, from shared memory.
+static bool isReadForDots(Value value) {
+  auto read = value.getDefiningOp<ConvertLayoutOp>();
+  auto handed = read ? read.getInput().getDefiningOp<ConvertLayoutOp>() : ConvertLayoutOp();
+  return handed && handed->hasAttr(kHandedAttrName) && read->hasAttr(kResidencyAttrName);
 }
 
 /// What a value of several makers is made of: what each of them hands on, or computes.
@@ -116,13 +131,15 @@ LogicalResult HandOverDecider::add(OpOperand &use, RoleAttr role) {
   FailureOr<StringRef> name = findMaker(use.get(), user);
   if (failed(name))
     return failure();
-  if (name->empty() || *name == role.getName())
+  bool isOwn = name->empty() || *name == role.getName();
+  if (isOwn && (!isWrittenForDot(use) || isReadForDots(use.get())))
     return success();
-  FailureOr<RoleAttr> maker = findRole(user, *name);
+  FailureOr<RoleAttr> maker = isOwn ? role : findRole(user, *name);
   if (failed(maker))
     return failure();
-  Edge &edge = edges[use.get()];
+  Edge &edge = (isOwn ? ownEdges : edges)[use.get()];
   edge.maker = *maker;
+  edge.isOwn = isOwn;
   if (SmallVector<OpOperand *> &uses = edge.uses[role]; !llvm::is_contained(uses, &use))
     uses.push_back(&use);
   return success();
@@ -133,14 +150,16 @@ LogicalResult HandOverDecider::find(Operation *op, RoleAttr role) {
     for (OpOperand &operand : inner->getOpOperands()) {
       Value value = operand.get();
       Operation *around = value.getParentBlock()->getParentOp();
-      if (!isa<RankedTensorType>(value.getType()) || op->isAncestor(around))
+      if (!isa<RankedTensorType>(value.getType()) ||
+          (op->isAncestor(around) && !isWrittenForDot(operand)))
         continue;
       FailureOr<StringRef> maker = findMaker(value, op);
       if (failed(maker) || failed(add(operand, role)))
         return WalkResult::interrupt();
       auto conversion = dyn_cast<ConvertLayoutOp>(inner);
       bool isOwn = maker->empty() || *maker == role.getName();
-      if (isOwn && conversion && !conversion.getHow() && !conversion->hasAttr(kHandedAttrName))
+      if (isOwn && conversion && !conversion.getHow() && !conversion->hasAttr(kHandedAttrName) &&
+          !isReadForDots(conversion))
         return op->emitOpError("expected to convert what another role makes, since '")
                << spellDecision(op, "role") << "' is decided";
     }
@@ -151,20 +170,84 @@ LogicalResult HandOverDecider::find(Operation *op, RoleAttr role) {
 
 /// A role reads what it gets laid out over its own warps.
 LogicalResult HandOverDecider::checkWarps(OpOperand &use, const Edge &edge, RoleAttr role) {
-  if (getConversion(&use) || role.getTotalWarps() == edge.maker.getTotalWarps())
+  if (getConversion(&use) || isWrittenForDot(use) ||
+      role.getTotalWarps() == edge.maker.getTotalWarps())
     return success();
   return use.getOwner()->emitOpError("expected a tile.convert_layout in role \"")
          << role.getName() << "\", which has " << role.getTotalWarps() << " warps, of what role \""
          << edge.maker.getName() << "\" makes with " << edge.maker.getTotalWarps();
 }
 
+int64_t kiln::countSlots(Value value) {
+  if (std::optional<int64_t> said = findHandedDepth(value))
+    return *said;
+  if (std::optional<int64_t> depth = getLoopDepth(value.getParentBlock()))
+    return *depth;
+  int64_t held = 0;
+  for (OpOperand &use : value.getUses())
+    if (isWrittenForDot(use))
+      held = std::max<int64_t>(held, cast<DotOp>(use.getOwner()).getInFlight().value_or(0));
+  return held + 1;
+}
+
+/// The order in a buffer that products take and that is written, and else read, in the fewest
+/// cycles; where no product reads it, the best for the first use.
+FailureOr<LinearLayout> HandOverDecider::decideOrder(ConvertLayoutOp handed, Edge &edge,
+                                                     TargetInterface target) {
+  RankedTensorType type = getHandedType(cast<RankedTensorType>(handed.getType()));
+  unsigned bytes = getSharedElementBytes(type.getElementType());
+  LinearLayout written = cast<LayoutAttr>(type.getEncoding()).toLinear(type.getShape());
+  std::vector<BufferReader> readers;
+  for (auto &[role, uses] : edge.uses)
+    for (OpOperand *use : uses) {
+      ConvertLayoutOp conversion = getConversion(use);
+      readers.push_back(
+          isWrittenForDot(*use)
+              ? BufferReader::ofDot(*use)
+              : BufferReader::ofLanes(conversion ? conversion.getResult() : handed.getResult(),
+                                      use->getOwner()));
+    }
+  auto product = llvm::find_if(readers, [](auto &reader) { return bool(reader.dot); });
+  if (product == readers.end())
+    return planShared(written, readers.front().getLayout(), bytes, target.getChipRecord(), {})
+        .layout;
+  std::optional<LinearLayout> best;
+  std::pair<int64_t, int64_t> fewest;
+  for (const LinearLayout &order :
+       findWrittenOrders(written, edge.maker.getCopies(), readers, type)) {
+    std::pair<int64_t, int64_t> cost;
+    auto add = [&](const LinearLayout &layout, bool isWrite) {
+      SharedSide side = measureSide(layout, order, bytes, target.getChipRecord(), isWrite, {});
+      cost.first += side.instructions * side.cycles;
+      cost.second += side.instructions;
+    };
+    add(written, /*isWrite=*/true);
+    for (const BufferReader &reader : readers)
+      if (reader.tensor)
+        add(reader.getLayout(), /*isWrite=*/false);
+    if (best && fewest <= cost)
+      continue;
+    best = order;
+    fewest = cost;
+  }
+  if (best)
+    return *best;
+  InFlightDiagnostic error = product->dot.emitOpError("expected an operand ")
+                             << "ab"[product->operand] << " that each copy of role \""
+                             << edge.maker.getName() << "\" can write to shared memory as "
+                             << product->dot.getAtomAttr() << " reads it, got " << type;
+  error.attachNote(handed.getLoc()) << "what it is";
+  return error;
+}
+
 /// A sum in tensor memory stays there, where so many more than one have room as its dot says to be
-/// in flight. Any other tensor goes through shared memory, in the order that is best for its first
-/// use; so many have room as the tensor says, or the loop of how deep its rings are.
-FailureOr<ChannelType> HandOverDecider::decideChannel(Value value, Edge &edge) {
+/// in flight. Any other tensor goes through shared memory; so many have room as it says, or the
+/// loop of how deep its rings are.
+FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, Edge &edge) {
   MLIRContext *context = kernel.getContext();
+  Value value = handed.getInput();
   auto made = cast<RankedTensorType>(value.getType());
-  if (DotOp dot = findSummingDot(value))
+  if (DotOp dot = edge.isOwn ? DotOp() : findSummingDot(value))
     return ChannelType::get(context, *dot.getInFlight() + 1, /*own=*/false,
                             {PendingType::get(made, /*inTensorMemory=*/true)});
   RankedTensorType type = getHandedType(made);
@@ -175,58 +258,65 @@ FailureOr<ChannelType> HandOverDecider::decideChannel(Value value, Edge &edge) {
   FailureOr<TargetInterface> target = requireTarget(kernel);
   if (failed(target))
     return failure();
-  auto toLinear = [](RankedTensorType tensor) {
-    return cast<LayoutAttr>(tensor.getEncoding()).toLinear(tensor.getShape());
-  };
-  ConvertLayoutOp conversion = getConversion(&first);
-  SharedPlan plan =
-      planShared(toLinear(type), toLinear(conversion ? conversion.getType() : made),
-                 getSharedElementBytes(type.getElementType()), target->getChipRecord(), {});
+  FailureOr<LinearLayout> order = decideOrder(handed, edge, *target);
+  if (failed(order))
+    return failure();
   auto buffer = BufferType::get(context, type.getShape(), type.getElementType(),
-                                LayoutAttr::get(context, plan.layout));
-  std::optional<int64_t> said = findHandedDepth(value);
-  std::optional<int64_t> depth = said ? said : getLoopDepth(value.getParentBlock());
-  if (said)
+                                LayoutAttr::get(context, *order));
+  int64_t slots = countSlots(value);
+  if (findHandedDepth(value))
     for (Operation *op = value.getDefiningOp(); !op->removeAttr(kDepthAttrName);)
       op = op->getOperand(0).getDefiningOp();
-  else if (depth)
+  else if (getLoopDepth(value.getParentBlock()))
     deepLoops.insert(value.getParentBlock()->getParentOp());
-  return ChannelType::get(context, depth.value_or(1), /*own=*/false, {buffer});
+  // What ends by commit gives a slot back by itself, to whoever fills it.
+  auto dot = edge.isOwn ? dyn_cast<DotOp>(first.getOwner()) : DotOp();
+  return ChannelType::get(context, slots, dot && !endsByCommit(dot.getAtomAttr()), {buffer});
 }
 
-/// A conversion of the maker's hands the value over, as it says; one of each other role reads it.
+ConvertLayoutOp HandOverDecider::makeRead(ConvertLayoutOp handed, RoleAttr role, bool isForDots) {
+  auto read = inRole(
+      ConvertLayoutOp::create(builder, handed.getLoc(), handed.getType(), handed.getResult()),
+      role);
+  if (isForDots)
+    read->setAttr(kResidencyAttrName, builder.getStringAttr("shared"));
+  return read;
+}
+
+/// A conversion of the maker's hands the value over, as it says; one of each other role reads it,
+/// and one for its products stands for the slot itself.
 LogicalResult HandOverDecider::write(Value value, Edge &edge) {
   // Who can fetch sums in tensor memory, the atom says.
-  bool isSum = findSummingDot(value) != nullptr;
+  bool isSum = !edge.isOwn && findSummingDot(value);
   for (auto &[role, uses] : edge.uses)
     for (OpOperand *use : uses)
       if (!isSum && failed(checkWarps(*use, edge, cast<RoleAttr>(role))))
         return failure();
   auto handed = value.getDefiningOp<ConvertLayoutOp>();
   if (!handed || !handed->hasAttr(kHandedAttrName)) {
-    FailureOr<ChannelType> channel = decideChannel(value, edge);
-    if (failed(channel))
-      return failure();
     if (Operation *op = value.getDefiningOp())
       builder.setInsertionPointAfter(op);
     else
       builder.setInsertionPointToStart(value.getParentBlock());
     handed = inRole(ConvertLayoutOp::create(builder, value.getLoc(), value.getType(), value),
                     edge.maker);
+    FailureOr<ChannelType> channel = decideChannel(handed, edge);
+    if (failed(channel))
+      return failure();
     handed->setAttr(kHandedAttrName, TypeAttr::get(*channel));
   }
   builder.setInsertionPointAfter(handed);
   for (auto &[attr, uses] : edge.uses) {
-    ConvertLayoutOp read;
+    ConvertLayoutOp read[2];
     for (OpOperand *use : uses) {
       if (getConversion(use)) {
         use->set(handed);
         continue;
       }
-      if (!read)
-        read = inRole(ConvertLayoutOp::create(builder, value.getLoc(), value.getType(), handed),
-                      cast<RoleAttr>(attr));
-      use->set(read);
+      bool isForDots = isWrittenForDot(*use);
+      if (!read[isForDots])
+        read[isForDots] = makeRead(handed, cast<RoleAttr>(attr), isForDots);
+      use->set(read[isForDots]);
     }
   }
   return success();
@@ -239,6 +329,14 @@ static bool isOfStore(PutOp put) {
     return get && llvm::any_of(get.getBuffers(), [](Value buffer) {
              return llvm::any_of(buffer.getUsers(), llvm::IsaPred<CopyOutOp>);
            });
+  });
+}
+
+/// Where operands are read stands in types now, but for what products read of a hand-over.
+void HandOverDecider::dropResidency() {
+  kernel.getBody().walk([](Operation *op) {
+    if (op->getNumResults() != 1 || !isReadForDots(op->getResult(0)))
+      op->removeAttr(kResidencyAttrName);
   });
 }
 
@@ -269,9 +367,11 @@ LogicalResult HandOverDecider::run() {
   });
   if (result.wasInterrupted())
     return failure();
-  for (auto &[value, edge] : edges)
+  for (auto &[value, edge] : llvm::concat<std::pair<Value, Edge>>(edges, ownEdges))
     if (failed(write(value, edge)))
       return failure();
+  if (kernel->hasAttr(kRolesAttrName))
+    dropResidency();
   return takeDepths();
 }
 

@@ -351,10 +351,11 @@ bool ProblemMaker::addOp(Operation *op) {
     made.problem.ops.back().pins.depth = dot.getInFlight().value_or(0) + 1;
     return true;
   }
-  auto depth = trip.loop ? trip.loop->getAttrOfType<IntegerAttr>(kDepthAttrName) : IntegerAttr();
-  std::optional<int64_t> said = findHandedDepth(op->getResult(0));
+  int64_t depth = 1;
+  for (Value result : op->getResults())
+    depth = std::max(depth, countSlots(result));
   handOvers[op] = made.ops.size();
-  addHandOver(op, role, countSlotBytes(op), said ? *said : depth ? depth.getInt() : 1);
+  addHandOver(op, role, countSlotBytes(op), depth);
   return true;
 }
 
@@ -421,9 +422,11 @@ void ProblemMaker::addOtherPieces() {
   if (filled.empty() && stores.empty())
     return;
   SharedPieces found = planSharedPieces(kernel, plan);
-  for (auto [index, piece] : llvm::enumerate(found.pieces))
-    if (index >= plan.size() || !isOwn(plan[index]))
+  for (auto [index, piece] : llvm::enumerate(found.pieces)) {
+    bool isIts = index < plan.size() ? isOwn(plan[index]) : handOvers.contains(found.ops[index]);
+    if (!isIts)
       made.problem.otherPieces.push_back(piece);
+  }
   made.problem.budget.sharedBytes = chip.sharedBytes;
 }
 

@@ -29,13 +29,6 @@ static int64_t getBytesOfTurns(int64_t bytes, RoleAttr role, KernelOp kernel) {
   return takes ? getBytesOfCopies(bytes, withTurns(kernel, role)) : bytes;
 }
 
-/// The slots of what a role converts that another one makes.
-static int64_t getHandOverDepth(ConvertLayoutOp op) {
-  if (std::optional<int64_t> depth = findHandedDepth(op.getInput()))
-    return *depth;
-  return getLoopDepth(op->getBlock()).value_or(1);
-}
-
 /// Whether a dot adds to no other dot's sum.
 static bool beginsSum(DotOp dot) { return !dot.getAccumulator().getDefiningOp<DotOp>(); }
 
@@ -82,6 +75,20 @@ static void addReaders(Value converted, SmallVectorImpl<Operation *> &users) {
     }
 }
 
+/// Whose a tensor is that products read from shared memory: whether the role of any of them makes
+/// it itself, and whether another does.
+static std::pair<bool, bool> findWriters(Value value) {
+  StringRef maker = findKeeper(value);
+  bool isOwn = false, isOthers = false;
+  for (OpOperand &use : value.getUses()) {
+    if (!isWrittenForDot(use))
+      continue;
+    bool isIts = maker.empty() || maker == getRoleName(use.getOwner());
+    (isIts ? isOwn : isOthers) = true;
+  }
+  return {isOwn, isOthers};
+}
+
 SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
   SharedPieces found;
   ProgramPoints points(kernel);
@@ -108,8 +115,27 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
   llvm::MapVector<std::pair<RoleAttr, BufferType>, SmallVector<Operation *>> conversions;
   llvm::MapVector<std::pair<RoleAttr, std::pair<BufferType, unsigned>>, SmallVector<Operation *>>
       combined;
+  // What is handed over has a place where it is made, or used first.
+  DenseSet<Value> written;
+  auto addSlots = [&](Value value, Operation *user, const BufferType &buffer) {
+    Operation *maker = value.getDefiningOp();
+    add(maker ? maker : user, nameBuffer(buffer), getSharedBytes(buffer) * countSlots(value));
+  };
+  auto addWritten = [&](OpOperand &operand) {
+    if (!isWrittenForDot(operand) || !written.insert(operand.get()).second)
+      return;
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    auto buffer =
+        BufferType::get(type.getContext(), type.getShape(), type.getElementType(), LayoutAttr());
+    auto [isOwn, isOthers] = findWriters(operand.get());
+    for (bool is : {isOwn, isOthers})
+      if (is)
+        addSlots(operand.get(), operand.getOwner(), buffer);
+  };
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     RoleAttr role = getRunner(op);
+    for (OpOperand &operand : op->getOpOperands())
+      addWritten(operand);
     if (auto store = dyn_cast<StoreOp>(op);
         store && role && store.getAtomAttr() && store.getBuffer() && !handedOver.contains(store)) {
       auto buffer = cast<BufferType>(*store.getBuffer());
@@ -120,17 +146,17 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
     }
     if (auto dot = dyn_cast<DotOp>(op); dot && isInTensorMemory(dot)) {
       // Each copy has slots of its own.
-      auto addSlots = [&](RankedTensorType tensor, int64_t depth) {
+      auto addSums = [&](RankedTensorType tensor, int64_t depth) {
         auto slot = PendingType::get(tensor, /*inTensorMemory=*/true);
         auto type = ChannelType::get(op->getContext(), depth * (role ? role.getCopies() : 1),
                                      /*own=*/false, {slot});
         add(op, nameRing(type), getChannelBytes(type));
       };
       if (beginsSum(dot))
-        addSlots(dot.getType(), dot.getInFlight().value_or(0) + 1);
+        addSums(dot.getType(), dot.getInFlight().value_or(0) + 1);
       if (auto a = dyn_cast<RankedTensorType>(dot.getA().getType());
-          a && !isReadFromBuffer(dot.getAMutable()))
-        addSlots(a, 1);
+          a && !isReadFromBuffer(dot.getAMutable()) && !isWrittenForDot(dot.getAMutable()))
+        addSums(a, 1);
       return;
     }
     if (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {
@@ -141,10 +167,8 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
         return;
       auto buffer = BufferType::get(op->getContext(), type.getShape(), type.getElementType(),
                                     how ? how.getBuffer() : LayoutAttr());
-      if (!how) {
-        add(op, nameBuffer(buffer), getSharedBytes(buffer) * getHandOverDepth(conversion));
-        return;
-      }
+      if (!how)
+        return addSlots(conversion.getInput(), op, buffer);
       SmallVector<Operation *> &users = conversions[{role, buffer}];
       users.push_back(op);
       addReaders(conversion.getResult(), users);

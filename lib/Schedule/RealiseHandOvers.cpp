@@ -4,6 +4,7 @@
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -28,10 +29,13 @@ public:
 
 private:
   LogicalResult findReads();
+  LogicalResult checkRead(Operation *user);
+  int64_t countReleases(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions);
   LogicalResult checkFetcher(DotOp dot, RoleAttr role);
   LogicalResult checkSum(DotOp dot);
   void makeChannel(int64_t full, int64_t empty);
   LogicalResult commit();
+  LogicalResult checkBuffer(BufferType buffer);
   LogicalResult write();
   void read(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions);
 
@@ -42,6 +46,7 @@ private:
   RoleAttr maker;
   llvm::MapVector<Attribute, SmallVector<ConvertLayoutOp>> reads; // by role
   int64_t warps = 0;                                              ///< of those that read
+  int64_t releases = 0;                                           ///< arrivals that empty a slot
   OpBuilder builder;
   Ring ring;
 };
@@ -104,16 +109,57 @@ DotOp kiln::findSummingDot(Value value) {
   return dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr()) ? dot : DotOp();
 }
 
+/// Whether this is read by products, from shared memory.
+static bool isForDots(ConvertLayoutOp conversion) {
+  return conversion->hasAttr(kResidencyAttrName);
+}
+
+static bool areCommitted(ConvertLayoutOp conversion) {
+  return isForDots(conversion) && llvm::all_of(conversion->getUsers(), [](Operation *user) {
+           return endsByCommit(cast<DotOp>(user).getAtomAttr());
+         });
+}
+
+/// One of each warp; or if dots alone read it that end by commit, one of each copy.
+int64_t HandOver::countReleases(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions) {
+  return llvm::all_of(conversions, areCommitted) ? role.getCopies() : role.getTotalWarps();
+}
+
+/// Another role reads what is handed over, or this one's products, which fill a ring of its own, or
+/// one whose slots commits give back.
+LogicalResult HandOver::checkRead(Operation *user) {
+  auto conversion = dyn_cast<ConvertLayoutOp>(user);
+  if (conversion && isForDots(conversion) && !llvm::all_of(user->getUsers(), llvm::IsaPred<DotOp>))
+    return user->emitOpError("expected dots alone to use it, since '")
+           << kResidencyAttrName << "' is decided";
+  bool isOwn = getRoleName(user) == maker.getName();
+  bool isMeant =
+      conversion && !getRoleName(user).empty() &&
+      (isOwn ? isForDots(conversion) && type.getOwn() != areCommitted(conversion) : !type.getOwn());
+  if (isMeant)
+    return success();
+  InFlightDiagnostic error = user->emitOpError("expected ");
+  if (!isOwn)
+    return error << "a tile.convert_layout in " << (type.getOwn() ? "" : "another role than ")
+                 << "role \"" << maker.getName() << "\", which hands it over";
+  if (!conversion || !isForDots(conversion))
+    return error << "a tile.convert_layout in another role than \"" << maker.getName()
+                 << "\", which hands it over";
+  error << "'" << kHandedAttrName << "' to be ";
+  if (type.getOwn())
+    return error << "a channel that is not 'own', since commits give its slots back";
+  return error << "an 'own' channel, since role \"" << maker.getName()
+               << "\" itself reads what it makes";
+}
+
 LogicalResult HandOver::findReads() {
   FailureOr<RoleAttr> made = findRole(handed, getRoleName(handed));
   if (failed(made))
     return failure();
   maker = *made;
   for (Operation *user : handed->getUsers())
-    if (!isa<ConvertLayoutOp>(user) || getRoleName(user).empty() ||
-        getRoleName(user) == maker.getName())
-      return user->emitOpError("expected a tile.convert_layout in another role than \"")
-             << maker.getName() << "\", which hands it over";
+    if (failed(checkRead(user)))
+      return failure();
   WalkResult result = kernel.getBody().walk([&](ConvertLayoutOp user) -> WalkResult {
     if (user.getInput() != handed.getResult())
       return WalkResult::advance();
@@ -124,8 +170,11 @@ LogicalResult HandOver::findReads() {
   });
   if (result.wasInterrupted())
     return failure();
-  for (auto &[role, conversions] : reads)
-    warps += cast<RoleAttr>(role).getTotalWarps();
+  for (auto &[attr, conversions] : reads) {
+    auto role = cast<RoleAttr>(attr);
+    warps += role.getTotalWarps();
+    releases += countReleases(role, conversions);
+  }
   return success();
 }
 
@@ -209,6 +258,10 @@ void HandOver::read(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions) {
       inRole(GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase()), role);
   DenseMap<Type, Value> tensors;
   for (ConvertLayoutOp conversion : conversions) {
+    if (isForDots(conversion)) {
+      conversion.getResult().replaceAllUsesWith(get.getBuffers().front());
+      continue;
+    }
     auto wanted = cast<RankedTensorType>(conversion.getType());
     Value &tensor = tensors[wanted];
     if (!tensor) {
@@ -221,6 +274,30 @@ void HandOver::read(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions) {
   }
 }
 
+/// Products read a slot as their atoms do.
+LogicalResult HandOver::checkBuffer(BufferType buffer) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
+  for (auto &[role, conversions] : reads)
+    for (ConvertLayoutOp conversion : conversions) {
+      if (!isForDots(conversion))
+        continue;
+      for (OpOperand &use : conversion.getResult().getUses()) {
+        auto dot = cast<DotOp>(use.getOwner());
+        BufferReader reader = BufferReader::ofDot(use);
+        if (layout && admits(layout.toLinear(buffer.getShape()), reader, type))
+          continue;
+        InFlightDiagnostic error = handed.emitOpError("expected '")
+                                   << kHandedAttrName << "' to have slots that lie as "
+                                   << dot.getAtomAttr() << " reads operand "
+                                   << "ab"[reader.operand] << ", got " << buffer;
+        error.attachNote(dot.getLoc()) << "the product";
+        return error;
+      }
+    }
+  return success();
+}
+
 /// Any other tensor goes through shared memory.
 LogicalResult HandOver::write() {
   Location loc = value.getLoc();
@@ -229,9 +306,12 @@ LogicalResult HandOver::write() {
   if (buffer.getElementType() != stored.getElementType())
     return handed.emitOpError("expected '") << kHandedAttrName << "' to have slots of "
                                             << stored.getElementType() << ", got " << buffer;
-  makeChannel(maker.getTotalWarps(), warps);
+  if (failed(checkBuffer(buffer)))
+    return failure();
+  makeChannel(maker.getTotalWarps(), releases);
   Value written = changeWidth(builder, loc, value, stored, maker);
   NextOp next = makeNext(builder, loc, ring, maker);
+  next.setFills(reads.contains(maker));
   auto put = inRole(
       PutOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase(), /*bytes=*/0),
       maker);

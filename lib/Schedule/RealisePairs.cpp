@@ -119,7 +119,7 @@ LogicalResult PairRealiser::check(DotOp dot) {
 /// All that a slot holds is read by what one program starts for both.
 LogicalResult PairRealiser::checkOperand(DotOp dot, unsigned number) {
   auto load = dot->getOperand(number).getDefiningOp<LoadOp>();
-  if (!(load && load.getAtomAttr()) && takesComputed(getAtom(dot), number))
+  if (!(load && load.getAtomAttr()) && !isWrittenForDot(dot->getOpOperand(number)))
     return success(); // each program's warps write their own
   auto atom = load ? dyn_cast_or_null<CopyAtomInterface>(load.getAtomAttr()) : CopyAtomInterface();
   if (!atom || atom.getCompletion() != Completion::CountedBytes)

@@ -255,7 +255,6 @@ LogicalResult RingRealiser::realise() {
     for (RingUse &use : ring.uses)
       for (LoadOp load : use.loads)
         finish(ring, load);
-  kernel.getBody().walk([](Operation *op) { op->removeAttr(kResidencyAttrName); });
   return success();
 }
 

@@ -144,47 +144,6 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
   return success();
 }
 
-/// Loads of one place by the stages that they say, in their order; one that says none comes with
-/// the first.
-static SmallVector<RingUse> partByStage(RingUse &use) {
-  llvm::MapVector<Attribute, RingUse> parts;
-  auto said = llvm::map_range(use.loads, [](LoadOp load) { return getDecision(load, "stage"); });
-  auto first = llvm::find_if(said, [](Attribute stage) { return bool(stage); });
-  for (LoadOp load : use.loads) {
-    Attribute stage = getDecision(load, "stage");
-    parts[stage || first == said.end() ? stage : *first].loads.push_back(load);
-  }
-  return llvm::to_vector(llvm::make_second_range(parts));
-}
-
-/// Loads of which nobody says that they share a ring share one as far as they can: what would come
-/// together at several stages comes apart, and what lies otherwise in memory has a ring of its own.
-static RingPlan partUnnamed(const RingPlan &plan) {
-  RingPlan parted;
-  for (const Ring &ring : plan) {
-    if (!ring.name.empty() || ring.uses.front().store) {
-      parted.push_back(ring);
-      continue;
-    }
-    size_t begin = parted.size();
-    auto add = [&](RingUse use, bool isApart) {
-      auto fits = [&](Ring &other) { return other.uses.front().getBuffers() == use.getBuffers(); };
-      auto *found =
-          isApart ? parted.end() : std::find_if(parted.begin() + begin, parted.end(), fits);
-      if (found == parted.end()) {
-        Ring made = ring;
-        made.uses.clear();
-        found = &parted.emplace_back(std::move(made));
-      }
-      found->uses.push_back(std::move(use));
-    };
-    for (RingUse use : ring.uses)
-      for (auto [number, part] : llvm::enumerate(partByStage(use)))
-        add(std::move(part), /*isApart=*/number > 0);
-  }
-  return parted;
-}
-
 /// All uses of a channel hand over the same buffers.
 static LogicalResult checkBuffers(Ring &ring) {
   SmallVector<Type> first = ring.uses.front().getBuffers();

@@ -79,6 +79,11 @@ std::optional<int64_t> getLoopDepth(mlir::Block *block);
 /// what is missing or contradictory.
 mlir::FailureOr<RingPlan> planRings(tile::KernelOp kernel);
 
+/// Loads of which nobody says that they share a ring share one as far as they can: what would come
+/// together at several stages comes apart, and so does what commits of dots give back and what
+/// lanes do; what lies otherwise in memory has a ring of its own.
+RingPlan partUnnamed(const RingPlan &plan);
+
 /// Whether programs of a cluster that share tiles out load them alike, each ring's as often and in
 /// the same order; an error names the load that may differ.
 llvm::LogicalResult checkClusters(tile::KernelOp kernel, const RingPlan &plan);

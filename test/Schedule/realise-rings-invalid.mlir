@@ -100,8 +100,8 @@ tile.kernel @k(%a: !view, %k: index, %p: f16) attributes {tile.roles = [#tile.ro
     // expected-error@+1 {{expected loads with 'atom' or 'buffer' in a loop with 'tile.depth', or tensors that one role makes and another uses}}
   %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
     %x = tile.load %a[%c0, %i] {stage = 0, role = "mma"} : !view -> tensor<32x32xf16>
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "mma", in_flight = 0}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
+    %y = arith.extf %x {tile.role = "mma"} : tensor<32x32xf16> to tensor<32x32xf32>
+    %d = arith.addf %s, %y {tile.role = "mma"} : tensor<32x32xf32>
     scf.yield %d : tensor<32x32xf32>
   } {tile.depth = 2}
   tile.return

@@ -2,6 +2,7 @@
 // fill, and that is read or written without bank conflicts.
 #include "ConversionRuns.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 
@@ -41,19 +42,10 @@ static std::vector<LinearLayout> getOrders(ArrayRef<int64_t> shape, int64_t bits
   return orders;
 }
 
-namespace {
 /// Of a read that its instruction cannot make.
-constexpr int64_t kNever = std::numeric_limits<int32_t>::max();
+static constexpr int64_t kNever = std::numeric_limits<int32_t>::max();
 
-/// Who reads a buffer, and how.
-struct Reader {
-  /// A product in flight, and which of its operands the buffer is; or a tensor in registers.
-  DotOp dot;
-  unsigned operand = 0;
-  Value tensor;
-  Operation *user = nullptr;
-};
-
+namespace {
 /// A buffer's order, and by what it is read into registers.
 struct Choice {
   LinearLayout order;
@@ -66,80 +58,18 @@ struct Choice {
 };
 } // namespace
 
-static SmallVector<Reader> getReaders(LoadOp load) {
-  SmallVector<Reader> readers;
+static std::vector<BufferReader> getReaders(LoadOp load) {
+  std::vector<BufferReader> readers;
   for (OpOperand &use : load.getResult().getUses()) {
     auto conversion = dyn_cast<ConvertLayoutOp>(use.getOwner());
     if (isReadFromBuffer(use))
-      readers.push_back({cast<DotOp>(use.getOwner()), use.getOperandNumber(), {}, use.getOwner()});
+      readers.push_back(BufferReader::ofDot(use));
     else
-      readers.push_back(
-          {{},
-           0,
-           conversion && isHandedOver(conversion) ? conversion.getResult() : load.getResult(),
-           use.getOwner()});
+      readers.push_back(BufferReader::ofLanes(
+          conversion && isHandedOver(conversion) ? conversion.getResult() : load.getResult(),
+          use.getOwner()));
   }
   return readers;
-}
-
-/// What each copy of the role that reads a tile finds of it.
-static SmallVector<int64_t> getShare(const Reader &reader, LoadOp load) {
-  SmallVector<int64_t> share(load.getType().getShape());
-  RoleAttr role = lookUpRole(reader.user);
-  int64_t copies = role ? role.getCopies() : 1;
-  if (copies == 1)
-    return share;
-  DotOp dot = reader.dot;
-  LinearLayout shared = getLayout(dot ? dot.getResult() : reader.tensor);
-  ArrayRef<LinearLayout::Basis> warps = shared.getBases(kWarp);
-  for (size_t dim = 0; dim < share.size() && !warps.empty(); ++dim) {
-    if (!warps.back()[dim])
-      continue;
-    bool isTransposed =
-        reader.operand == 0 ? dot && dot.getTransposeA() : dot && dot.getTransposeB();
-    // Of a product's operands each has one of the dimensions that copies may share out.
-    if (dot && dim != reader.operand)
-      continue;
-    share[dot && isTransposed ? 1 - dim : dim] /= copies;
-  }
-  return share;
-}
-
-std::vector<LinearLayout> kiln::repeatOrders(std::vector<LinearLayout> orders,
-                                             ArrayRef<int64_t> shape) {
-  for (LinearLayout &order : orders) {
-    SmallVector<LinearLayout::InDim> ins(order.getIns());
-    SmallVector<int64_t> share = order.getShape();
-    for (size_t dim = 0; dim < shape.size(); ++dim)
-      for (int64_t value = share[dim]; value < shape[dim]; value *= 2) {
-        LinearLayout::Basis basis(shape.size(), 0);
-        basis[dim] = value;
-        ins.front().bases.push_back(basis);
-      }
-    order = *LinearLayout::create(ins, getTensorOuts(shape));
-  }
-  llvm::erase_if(orders, [](const LinearLayout &order) { return !order.isExact(); });
-  return orders;
-}
-
-static std::vector<LinearLayout> getAdmitted(const Reader &reader, ArrayRef<int64_t> shape) {
-  DotOp dot = reader.dot;
-  bool isTransposed = reader.operand == 0 ? dot.getTransposeA() : dot.getTransposeB();
-  return cast<AsyncMmaAtomInterface>(dot.getAtomAttr())
-      .getSharedLayouts(reader.operand, shape, isTransposed);
-}
-
-/// Whether each copy finds its share of a buffer of this order in one piece, as its product takes
-/// it.
-static bool admits(const LinearLayout &order, const Reader &reader, LoadOp load) {
-  RankedTensorType type = load.getType();
-  SmallVector<int64_t> share = getShare(reader, load);
-  auto part = getPartType(BufferType::get(load.getContext(), type.getShape(), type.getElementType(),
-                                          LayoutAttr::get(load.getContext(), order)),
-                          share);
-  return part &&
-         (!reader.dot || llvm::is_contained(getAdmitted(reader, share),
-                                            cast<LayoutAttr>(part.getLayout()).toLinear(share)));
 }
 
 namespace {
@@ -232,20 +162,21 @@ static LogicalResult check(LoadOp load, TargetInterface target) {
   if (failed(checkBuffer(load, buffer)))
     return failure();
   LinearLayout order = getOrder(buffer);
-  for (const Reader &reader : getReaders(load)) {
+  for (const BufferReader &reader : getReaders(load)) {
     Attribute asked = load.getReadAtomAttr();
     if (asked && reader.tensor == load.getResult() &&
         failed(checkRead(load, chooseRead(order, reader.tensor, asked, target).cycles)))
       return failure();
-    if (!reader.dot || (order.isExact() && admits(order, reader, load)))
+    if (!reader.dot || (order.isExact() && admits(order, reader, load.getType())))
       continue;
     InFlightDiagnostic error = load.emitOpError("expected 'buffer' to lie as ")
                                << DotOp(reader.dot).getAtomAttr() << " reads operand "
                                << "ab"[reader.operand] << ", got " << buffer;
     for (const LinearLayout &other :
-         repeatOrders(getAdmitted(reader, getShare(reader, load)), buffer.getShape()))
-      if (admits(other, reader, load)) {
-        error.attachNote(reader.user->getLoc())
+         repeatOrders(getAdmitted(reader, getShare(reader, reader.getLayout(), buffer.getShape())),
+                      buffer.getShape()))
+      if (admits(other, reader, load.getType())) {
+        error.attachNote(DotOp(reader.dot).getLoc())
             << "the product, which reads "
             << BufferType::get(load.getContext(), buffer.getShape(), buffer.getElementType(),
                                LayoutAttr::get(load.getContext(), other));
@@ -266,8 +197,9 @@ static void setBuffer(Operation *op, ArrayRef<int64_t> shape, Type element,
 static LogicalResult decide(LoadOp load, TargetInterface target) {
   ArrayRef<int64_t> shape = load.getType().getShape();
   Type element = load.getType().getElementType();
-  SmallVector<Reader> readers = getReaders(load);
-  auto *product = llvm::find_if(readers, [](const Reader &reader) { return bool(reader.dot); });
+  std::vector<BufferReader> readers = getReaders(load);
+  auto product =
+      llvm::find_if(readers, [](const BufferReader &reader) { return bool(reader.dot); });
   auto getCandidates = [&](ArrayRef<int64_t> share) {
     return repeatOrders(product == readers.end()
                             ? getOrders(share, 8 * int64_t(getSharedElementBytes(element)))
@@ -275,16 +207,17 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
                         shape);
   };
   std::vector<LinearLayout> orders = getCandidates(shape);
-  for (const Reader &reader : readers)
-    if (SmallVector<int64_t> share = getShare(reader, load); ArrayRef(share) != shape)
+  for (const BufferReader &reader : readers)
+    if (SmallVector<int64_t> share = getShare(reader, reader.getLayout(), shape);
+        ArrayRef(share) != shape)
       llvm::append_range(orders, getCandidates(share));
   bool areAlike =
-      isThroughRegisters(load) && llvm::all_of(readers, [&](const Reader &reader) {
+      isThroughRegisters(load) && llvm::all_of(readers, [&](const BufferReader &reader) {
         return reader.tensor && reader.tensor.getType() == readers.front().tensor.getType();
       });
   // What threads write themselves may lie in any order that suits both sides.
   if (isThroughRegisters(load))
-    for (const Reader &reader : readers)
+    for (const BufferReader &reader : readers)
       if (reader.tensor)
         orders.push_back(planShared(getLayout(load.getResult()), getLayout(reader.tensor),
                                     getSharedElementBytes(element), target.getChipRecord(),
@@ -301,8 +234,8 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
       choice.cycles = side.instructions * side.cycles;
       choice.instructions = side.instructions;
     }
-    for (const Reader &reader : readers) {
-      fits = fits && admits(order, reader, load);
+    for (const BufferReader &reader : readers) {
+      fits = fits && admits(order, reader, load.getType());
       if (reader.dot)
         continue;
       Choice read = chooseRead(order, reader.tensor, load.getReadAtomAttr(), target);

@@ -121,7 +121,8 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       if (insideCombiner(op))
         return;
       for (OpOperand &operand : op->getOpOperands())
-        if (isa<RankedTensorType>(operand.get().getType()) && !isReadFromBuffer(operand)) {
+        if (isa<RankedTensorType>(operand.get().getType()) && !isReadFromBuffer(operand) &&
+            !isWrittenForDot(operand)) {
           wanted.push_back({&operand, inference.getWanted(operand)});
           reads.try_emplace(operand.get(), wanted.back().second);
         }

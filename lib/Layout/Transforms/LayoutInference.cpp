@@ -3,7 +3,9 @@
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
+#include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -80,6 +82,38 @@ static LinearLayout withAllThreads(const LinearLayout &layout, ThreadShape shape
   return *LinearLayout::create(ins, layout.getOuts());
 }
 
+/// Copies that write an operand of a product to shared memory share it out so that each has a part
+/// of the buffer to itself; nothing if they do in this layout, or in no other.
+std::optional<LinearLayout> LayoutInference::shareOutWritten(Value value,
+                                                             const LinearLayout &layout) const {
+  ThreadShape shape = threads.of(value);
+  auto type = cast<RankedTensorType>(value.getType());
+  std::vector<BufferReader> readers;
+  for (OpOperand &use : value.getUses()) {
+    if (!isWrittenForDot(use))
+      continue;
+    auto dot = cast<DotOp>(use.getOwner());
+    readers.push_back(BufferReader::ofDot(use));
+    readers.back().known =
+        getDotLayouts(dot, dot.getAtomAttr(), threads.of(dot.getOperation())).accumulator;
+  }
+  auto fits = [&](const LinearLayout &other) {
+    return !findWrittenOrders(other, shape.copies, readers, type).empty();
+  };
+  if (shape.copies == 1 || readers.empty() || isa_and_nonnull<DotOp>(value.getDefiningOp()) ||
+      fits(layout))
+    return std::nullopt;
+  int64_t bytes = std::max(1u, getSharedElementBytes(type.getElementType()));
+  for (int dim = type.getRank() - 1; dim >= 0; --dim) {
+    if (type.getDimSize(dim) % shape.copies)
+      continue;
+    LinearLayout other = getSharedOutLayout(type.getShape(), kMostSharedBytes / bytes, shape, dim);
+    if (fits(other))
+      return other;
+  }
+  return std::nullopt;
+}
+
 void LayoutInference::set(Value value, const LinearLayout &layout, Strength strength) {
   if (!isTensor(value))
     return;
@@ -91,6 +125,8 @@ void LayoutInference::set(Value value, const LinearLayout &layout, Strength stre
     layouts[value] = {withAllThreads(said.toLinear(type.getShape()), threads.of(value)), Anchored};
   else if (pinned)
     layouts[value] = {canonicalise(pinned.toLinear(type.getShape())), Anchored};
+  else if (std::optional<LinearLayout> shared = shareOutWritten(value, canonicalise(layout)))
+    layouts[value] = {canonicalise(*shared), Anchored};
   else
     layouts[value] = {canonicalise(layout), strength};
 }

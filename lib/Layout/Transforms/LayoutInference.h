@@ -69,6 +69,7 @@ private:
   void visitWhile(mlir::Operation *loop);
   void visitIf(mlir::Operation *branch);
   LinearLayout getBlocked(mlir::Value value, ThreadShape shape, int fastest = -1) const;
+  std::optional<LinearLayout> shareOutWritten(mlir::Value value, const LinearLayout &layout) const;
   Entry lookup(mlir::Value value) const;
   /// As these threads get a value: as it is made, if they are those that make it.
   Entry lookup(mlir::Value value, ThreadShape shape) const;

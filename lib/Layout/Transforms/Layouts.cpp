@@ -74,15 +74,20 @@ LinearLayout kiln::shareOut(const LinearLayout &own, int dim, unsigned copies) {
   return makeLayout(ins, shape);
 }
 
+LinearLayout kiln::getSharedOutLayout(ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
+                                      int dim, int fastest) {
+  SmallVector<int64_t> own(shape);
+  if (dim >= 0)
+    own[dim] /= threads.copies;
+  ThreadShape one = {threads.lanes, threads.warps / threads.copies};
+  return shareOut(getBlockedLayout(own, width, one, fastest), dim, threads.copies);
+}
+
 LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
                                     int fastest) {
   if (threads.copies > 1) {
     int dim = !shape.empty() && tile::sharesEvenly(shape[0], 1, threads.copies) ? 0 : -1;
-    SmallVector<int64_t> own(shape);
-    if (dim >= 0)
-      own[dim] /= threads.copies;
-    ThreadShape one = {threads.lanes, threads.warps / threads.copies};
-    return shareOut(getBlockedLayout(own, width, one, fastest), dim, threads.copies);
+    return getSharedOutLayout(shape, width, threads, dim, fastest);
   }
   int64_t rank = shape.size();
   SmallVector<int64_t> taken(rank, 1);
@@ -266,16 +271,33 @@ void kiln::followUser(tile::ConvertLayoutOp conversion, Operation *user) {
       conversion->setAttr(tile::spellDecision(conversion, name), decision);
 }
 
-bool kiln::isPinnedToRegisters(Operation *op) {
-  auto place = op->getAttrOfType<StringAttr>(tile::kResidencyAttrName);
-  return place && place == "registers";
+/// However it was converted since.
+static bool isPinnedTo(StringRef place, Value value) {
+  Operation *op = value.getDefiningOp();
+  while (op && isa<tile::ConvertLayoutOp>(op) && !op->hasAttr(tile::kResidencyAttrName))
+    op = op->getOperand(0).getDefiningOp();
+  auto pinned = op ? op->getAttrOfType<StringAttr>(tile::kResidencyAttrName) : StringAttr();
+  return pinned && pinned == place;
 }
+
+bool kiln::isPinnedToRegisters(Operation *op) { return isPinnedTo("registers", op->getResult(0)); }
 
 bool kiln::isReadFromBuffer(OpOperand &operand) {
   auto dot = dyn_cast<tile::DotOp>(operand.getOwner());
   return dot && isInBuffer(operand.get()) && operand.getOperandNumber() < 2 &&
          !isPinnedToRegisters(operand.get().getDefiningOp()) &&
          isa_and_nonnull<AsyncMmaAtomInterface>(dot.getAtomAttr());
+}
+
+bool kiln::isWrittenForDot(OpOperand &operand) {
+  auto dot = dyn_cast<tile::DotOp>(operand.getOwner());
+  unsigned number = operand.getOperandNumber();
+  auto atom =
+      dot ? dyn_cast_or_null<AsyncMmaAtomInterface>(dot.getAtomAttr()) : AsyncMmaAtomInterface();
+  Value value = operand.get();
+  return atom && number < 2 && isa<RankedTensorType>(value.getType()) && !isInBuffer(value) &&
+         atom.readsFrom(number, tile::Place::Shared) &&
+         (!tile::takesComputed(atom, number) || isPinnedTo("shared", value));
 }
 
 //===- Types --------------------------------------------------------------------------------===//

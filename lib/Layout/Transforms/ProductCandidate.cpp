@@ -3,6 +3,7 @@
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"

@@ -212,7 +212,8 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
     if (puts > 1)
       return put->emitOpError("expected one role to put into a channel, got a second, \"")
              << role.getName() << "\"";
-    bool isEither = channel.getType().getAccumulator() || channel.getType().getBuffers().empty();
+    bool isEither = channel.getType().getAccumulator() || channel.getType().getBuffers().empty() ||
+                    (put && release && release.getCommit());
     if (get && !isEither && channel.getType().getOwn() != (put != nullptr))
       return get->emitOpError("expected ")
              << (put ? "'own' in the type of a channel" : "a tile.put into an 'own' channel")

@@ -149,19 +149,8 @@ static LogicalResult checkAtomHints(Access access, TargetInterface target) {
                     [&](auto cache, auto eviction) { return atom.follows(cache, eviction); });
 }
 
-/// Operands that are not read from registers come from loads that fill a buffer; the warps of each
-/// copy of the role issue the instruction together.
-static LogicalResult checkOperands(DotOp dot, MmaAtomInterface atom) {
-  for (unsigned number = 0; number < 2; ++number) {
-    auto load = dot->getOperand(number).getDefiningOp<LoadOp>();
-    if (takesComputed(atom, number) || (load && load.getAtomAttr()))
-      continue;
-    InFlightDiagnostic error = dot.emitOpError("expected operand ")
-                               << "ab"[number] << " of a load with 'atom', since " << atom
-                               << " reads it from memory";
-    noteSwapped(error, dot);
-    return error;
-  }
+/// The warps of each copy of the role issue the instruction together.
+static LogicalResult checkIssuers(DotOp dot, MmaAtomInterface atom) {
   RoleAttr own = lookUpRole(dot);
   if (!own)
     return failure(failed(findRole(dot, getRoleName(dot))));
@@ -205,7 +194,7 @@ static LogicalResult checkDot(DotOp dot) {
                               {"part_stages", {"stage"}},
                               {"part_orders", {"stage", "order"}}})))
     return failure();
-  return isAsync ? checkOperands(dot, atom) : success();
+  return isAsync ? checkIssuers(dot, atom) : success();
 }
 
 /// Where a product has its sum, by its atom, which what is decided of the sum needs.
@@ -263,8 +252,8 @@ static LogicalResult checkConversion(ConvertLayoutOp op) {
   return success();
 }
 
-/// Where products read what an op makes, by their atoms: out of shared memory only what a copy has
-/// brought there.
+/// Where products read what an op makes, by their atoms: out of shared memory also what warps have
+/// computed, and written there.
 static LogicalResult checkResidency(Operation *op) {
   auto said = op->getAttrOfType<StringAttr>(kResidencyAttrName);
   if (!said)
@@ -289,12 +278,7 @@ static LogicalResult checkResidency(Operation *op) {
     noteSwapped(error, op);
     return error;
   }
-  auto load = dyn_cast<LoadOp>(op);
-  if (place == Place::Registers || (load && load.getAtomAttr()))
-    return success();
-  return op->emitOpError(
-             "expected a load with 'atom', which brings a tile to shared memory, since '")
-         << kResidencyAttrName << "' is " << said;
+  return success();
 }
 
 /// Code generators that keep to no order of instructions have none to be told.

@@ -99,18 +99,8 @@ tile.kernel @fetched() {
 #one = #tile.layout<register = [[1]], lane = [[2],[4],[8],[16],[32]]>
 tile.kernel @handed() {
   %x = arith.constant dense<1.0> : tensor<64xf32, #one>
-  // expected-error @below {{expected 'tile.handed' on a tile.convert_layout, as a channel of another role with slots of the tensor, got !tile.channel<1, !tile.buffer<32xf32>>}}
+  // expected-error @below {{expected 'tile.handed' on a tile.convert_layout, as a channel with slots of the tensor, got !tile.channel<1, !tile.buffer<32xf32>>}}
   %y = tile.convert_layout %x {tile.handed = !tile.channel<1, !tile.buffer<32xf32>>} : tensor<64xf32, #one> -> tensor<64xf32, #one>
-  tile.return
-}
-
-// -----
-
-#one = #tile.layout<register = [[1]], lane = [[2],[4],[8],[16],[32]]>
-tile.kernel @handed() {
-  %x = arith.constant dense<1.0> : tensor<64xf32, #one>
-  // expected-error @below {{expected 'tile.handed' on a tile.convert_layout, as a channel of another role with slots of the tensor, got !tile.channel<1, own, !tile.buffer<64xf32>>}}
-  %y = tile.convert_layout %x {tile.handed = !tile.channel<1, own, !tile.buffer<64xf32>>} : tensor<64xf32, #one> -> tensor<64xf32, #one>
   tile.return
 }
 

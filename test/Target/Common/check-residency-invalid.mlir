@@ -19,7 +19,6 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     // expected-note @+2 {{the other use}}
     // expected-error @+1 {{expected 'atom' to have its sum in tensor memory, since 'tile.residency' is decided, got #nvptx.wgmma<"m64n64k16", bf16, f32>}}
     %d = tile.dot %x, %y, %zero {atom = #wgmma, role = "mma", in_flight = 0, tile.residency = "tensor_memory"} : !tile_of, !tile_of -> !sum
-    // expected-error @+1 {{expected a load with 'atom', which brings a tile to shared memory, since 'tile.residency' is "shared"}}
     %w = arith.truncf %d {tile.role = "mma", tile.residency = "shared"} : !sum to !tile_of
     %e = tile.dot %w, %x, %zero {atom = #wgmma, role = "mma", in_flight = 0, tile.residency = "registers"} : !tile_of, !tile_of -> !sum
     // expected-error @+1 {{expected operands alone of products that read them from shared memory, since 'tile.residency' is decided}}

@@ -44,6 +44,9 @@ int64_t getPowerOf2Factor(int64_t extent);
 /// and what is left in registers.
 LinearLayout getBlockedLayout(llvm::ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
                               int fastest = -1);
+/// The same, where copies share out this dimension; or if -1, each has all of it.
+LinearLayout getSharedOutLayout(llvm::ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
+                                int dim, int fastest = -1);
 
 /// What an access to global memory by these threads costs, in sectors of 32 bytes: `width` elements
 /// at a time along `dim`, whose elements are consecutive; other dimensions lie far apart.
@@ -105,6 +108,9 @@ void followUser(tile::ConvertLayoutOp conversion, mlir::Operation *user);
 bool isPinnedToRegisters(mlir::Operation *op);
 /// Whether a dot reads this operand where a copy atom has brought it.
 bool isReadFromBuffer(mlir::OpOperand &operand);
+/// Whether a dot reads this operand from shared memory, and warps that make it write it there: its
+/// atom reads it from nowhere else, or an author has said so.
+bool isWrittenForDot(mlir::OpOperand &operand);
 /// Whether the atom's fragment fits a dot of these extents.
 bool fits(WarpMmaAtomInterface atom, tile::DotOp dot);
 /// The element types of a dot's operands; unsigned integers are told apart by their type.

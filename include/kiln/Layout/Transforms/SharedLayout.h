@@ -68,11 +68,6 @@ std::optional<LinearLayout> getSwizzledLayout(llvm::ArrayRef<int64_t> shape, int
 /// The last dimension fastest.
 LinearLayout getRowMajorLayout(llvm::ArrayRef<int64_t> shape);
 
-/// Orders of a tile of this shape in which its shares, which lie in one of `orders`, follow one
-/// another.
-std::vector<LinearLayout> repeatOrders(std::vector<LinearLayout> orders,
-                                       llvm::ArrayRef<int64_t> shape);
-
 /// How a conversion is best made on the target, and what it costs a warp, in cycles of the unit
 /// that lanes exchange through: a shuffle takes two, an access as many as its banks take, and
 /// meeting the other warps counts as `kBarrierCycles`.

@@ -48,7 +48,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"atom", on<DotOp, DotScaledOp>, Lowering, "tile-lower-to-threads"},
       {"buffer", on<LoadOp, StoreOp>, Schedule, "tile-realise-rings"},
       {"read_atom", on<LoadOp>, Schedule, "tile-realise-rings"},
-      {kResidencyAttrName, onTensor, Schedule, "tile-realise-rings"},
+      {kResidencyAttrName, onTensor, Schedule, "tile-realise-hand-overs"},
       {kCarriedAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
       {kColumnsAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
       {kOperandColumnsAttrName, on<DotOp, StartDotOp>, Schedule, "tile-realise-accumulators"},

@@ -123,14 +123,14 @@ static LogicalResult verifyHanded(Operation *op, Attribute value) {
   auto channel = type ? dyn_cast<ChannelType>(type.getValue()) : ChannelType();
   auto tensor = isa<ConvertLayoutOp>(op) ? cast<ConvertLayoutOp>(op).getInput().getType()
                                          : RankedTensorType();
-  if (tensor && channel && !channel.getOwn() && channel.getBuffers().size() == 1) {
+  if (tensor && channel && channel.getBuffers().size() == 1) {
     auto sum = channel.getAccumulator();
     if (sum ? sum.getTensor() == tensor : channel.getBuffer(0).getShape() == tensor.getShape())
       return success();
   }
   return op->emitError() << "expected '" << kHandedAttrName
-                         << "' on a tile.convert_layout, as a channel of another role with slots "
-                            "of the tensor, got "
+                         << "' on a tile.convert_layout, as a channel with slots of the tensor, "
+                            "got "
                          << value;
 }
 

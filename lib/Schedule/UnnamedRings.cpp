@@ -1,0 +1,57 @@
+// Which loads share a ring of which nobody says that they do.
+#include "Rings.h"
+#include "kiln/Layout/Transforms/Layouts.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// Whether commits of dots give back what a load brings.
+static bool isCommitted(LoadOp load) {
+  return llvm::all_of(load.getResult().getUses(), [](OpOperand &use) {
+    return isReadFromBuffer(use) && endsByCommit(cast<DotOp>(use.getOwner()).getAtomAttr());
+  });
+}
+
+/// Loads of one place by the stages that they say, in their order, and apart those that commits
+/// give back; one that says no stage comes with the first.
+static SmallVector<RingUse> cutUse(RingUse &use) {
+  llvm::MapVector<std::pair<Attribute, unsigned>, RingUse> parts;
+  auto said = llvm::map_range(use.loads, [](LoadOp load) { return getDecision(load, "stage"); });
+  auto first = llvm::find_if(said, [](Attribute stage) { return bool(stage); });
+  Attribute usual = first == said.end() ? Attribute() : *first;
+  for (auto [load, stage] : llvm::zip_equal(use.loads, said))
+    parts[{stage ? stage : usual, isCommitted(load)}].loads.push_back(load);
+  return llvm::to_vector(llvm::make_second_range(parts));
+}
+
+RingPlan kiln::partUnnamed(const RingPlan &plan) {
+  RingPlan parted;
+  for (const Ring &ring : plan) {
+    if (!ring.name.empty() || ring.uses.front().store) {
+      parted.push_back(ring);
+      continue;
+    }
+    size_t begin = parted.size();
+    auto add = [&](RingUse use, bool isApart) {
+      bool isByCommit = isCommitted(use.loads.front());
+      auto fits = [&](Ring &other) {
+        RingUse &its = other.uses.front();
+        return its.getBuffers() == use.getBuffers() && isCommitted(its.loads.front()) == isByCommit;
+      };
+      auto *found =
+          isApart ? parted.end() : std::find_if(parted.begin() + begin, parted.end(), fits);
+      if (found == parted.end()) {
+        Ring made = ring;
+        made.uses.clear();
+        found = &parted.emplace_back(std::move(made));
+      }
+      found->uses.push_back(std::move(use));
+    };
+    for (RingUse use : ring.uses)
+      for (auto [number, part] : llvm::enumerate(cutUse(use)))
+        add(std::move(part), /*isApart=*/number > 0);
+  }
+  return parted;
+}
