@@ -3,6 +3,7 @@
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -144,21 +145,31 @@ static LogicalResult addLoad(RingPlan &plan, LoadOp load) {
   return success();
 }
 
-/// Loads of one place by the stages that they say, in their order; one that says none comes with
-/// the first.
-static SmallVector<RingUse> partByStage(RingUse &use) {
-  llvm::MapVector<Attribute, RingUse> parts;
+/// Whether dots that end by commit, which gives a slot back, read what a load brings.
+static bool isReadUntilCommit(LoadOp load) {
+  return llvm::any_of(load.getResult().getUses(), [](OpOperand &use) {
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    return dot && dot.getInFlight() && isReadFromBuffer(use) && endsByCommit(dot.getAtomAttr());
+  });
+}
+
+/// Loads of one place by the stages that they say, in their order, and by who reads them; one that
+/// says no stage comes with the first.
+static SmallVector<RingUse> partUse(RingUse &use) {
+  llvm::MapVector<std::pair<Attribute, unsigned>, RingUse> parts;
   auto said = llvm::map_range(use.loads, [](LoadOp load) { return getDecision(load, "stage"); });
   auto first = llvm::find_if(said, [](Attribute stage) { return bool(stage); });
   for (LoadOp load : use.loads) {
     Attribute stage = getDecision(load, "stage");
-    parts[stage || first == said.end() ? stage : *first].loads.push_back(load);
+    stage = stage || first == said.end() ? stage : *first;
+    parts[{stage, isReadUntilCommit(load)}].loads.push_back(load);
   }
   return llvm::to_vector(llvm::make_second_range(parts));
 }
 
 /// Loads of which nobody says that they share a ring share one as far as they can: what would come
-/// together at several stages comes apart, and what lies otherwise in memory has a ring of its own.
+/// together at several stages, or is given back by dots alone, comes apart, and what lies otherwise
+/// in memory has a ring of its own.
 static RingPlan partUnnamed(const RingPlan &plan) {
   RingPlan parted;
   for (const Ring &ring : plan) {
@@ -179,7 +190,7 @@ static RingPlan partUnnamed(const RingPlan &plan) {
       found->uses.push_back(std::move(use));
     };
     for (RingUse use : ring.uses)
-      for (auto [number, part] : llvm::enumerate(partByStage(use)))
+      for (auto [number, part] : llvm::enumerate(partUse(use)))
         add(std::move(part), /*isApart=*/number > 0);
   }
   return parted;
@@ -228,25 +239,29 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
 
 //===- The whole ----------------------------------------------------------------------------===//
 
-/// The orders of a role's ops in a loop count from 0, each once.
+/// The orders of a role's ops in a loop are places among these, each once.
 static LogicalResult checkOrder(Block &body) {
   llvm::MapVector<StringRef, SmallVector<Operation *>> ops;
-  for (Operation &op : body)
+  DenseMap<StringRef, size_t> places;
+  for (Operation &op : body) {
+    if (StringRef role = getRoleName(&op); !role.empty())
+      ++places[role];
     if (getDecision(&op, "order")) {
       if (failed(requireRole(&op)))
         return failure();
       ops[getRoleName(&op)].push_back(&op);
     }
+  }
   for (auto &[role, ordered] : ops) {
-    SmallVector<bool> isTaken(ordered.size(), false);
+    SmallVector<bool> isTaken(places.lookup(role), false);
     for (Operation *op : ordered) {
       int64_t order = *requireNumber(op, "order");
-      if (order < int64_t(ordered.size()) && !isTaken[order]) {
+      if (order < int64_t(isTaken.size()) && !isTaken[order]) {
         isTaken[order] = true;
         continue;
       }
       return op->emitOpError("expected an order from 0 to ")
-             << ordered.size() - 1 << " that no other op of role \"" << role
+             << isTaken.size() - 1 << " that no other op of role \"" << role
              << "\" has in this loop, got " << order;
     }
   }
@@ -284,6 +299,15 @@ static LogicalResult checkSkews(RingPlan &plan, KernelOp kernel) {
   return success();
 }
 
+/// Whether another op of their role and block comes between two loads by its order.
+static bool hasBetween(LoadOp first, LoadOp second) {
+  return llvm::any_of(*first->getBlock(), [&](Operation &op) {
+    std::optional<int64_t> order = findNumber(&op, "order");
+    return order && getRoleName(&op) == getRoleName(first) && *order > int64_t(*first.getOrder()) &&
+           *order < int64_t(*second.getOrder());
+  });
+}
+
 /// Loads that are put together have one stage, and their orders follow one another.
 static LogicalResult checkTogether(RingUse &use) {
   if (use.store)
@@ -306,7 +330,7 @@ static LogicalResult checkTogether(RingUse &use) {
     if (getDecision(load, "stage") != stage)
       return load.emitOpError("expected the stage of the loads that it is put together with, ")
              << stage << ", got " << getDecision(load, "stage");
-    if (before && load.getOrder() && *load.getOrder() != *before.getOrder() + 1)
+    if (before && load.getOrder() && hasBetween(before, load))
       return load.emitOpError("expected an order that follows those of the loads that it is put "
                               "together with");
     before = load;
