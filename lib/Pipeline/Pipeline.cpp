@@ -55,6 +55,22 @@ static LogicalResult realiseBlocks(ModuleOp copy) {
   return pm.run(copy);
 }
 
+/// The passes of the stage `layout` that come behind what completes pins, for a device.
+static void addDecidedLayouts(OpPassManager &pm);
+
+/// Whether completed pins can be realised and lowered: tried on a copy.
+static LogicalResult realisePins(ModuleOp copy) {
+  PassManager pm(copy.getContext(), ModuleOp::getOperationName());
+  pm.enableVerifier(false);
+  FailureOr<TargetInterface> target = requireTarget(copy);
+  if (failed(target))
+    return failure();
+  addDecidedLayouts(pm);
+  addStage(pm, *target, Stage::Schedule);
+  pm.addPass(createLowerToThreads());
+  return pm.run(copy);
+}
+
 /// By which proposal a kernel runs whose extents are decided.
 static std::optional<int64_t> rankExtents(ModuleOp copy) {
   PassManager pm(copy.getContext(), ModuleOp::getOperationName());
@@ -84,6 +100,17 @@ static std::optional<int64_t> tryExtents(tile::KernelOp kernel) {
   return rank;
 }
 
+static void addDecidedLayouts(OpPassManager &pm) {
+  auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
+  add(createDecideSwap(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
+      createRealiseShares());
+  // What an instruction is chosen for, and held against, is a tile as it will be.
+  add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
+      createDecideExtents(tryExtents), createSplitShapes(), createResolveAtomNames(),
+      createCheckDecisions(), createRealiseStreams(), createDecideRoles(realiseRoles));
+  addLayouts(pm);
+}
+
 void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
   // One thread of the host runs a program as loops; on a device threads share its tensors.
@@ -97,24 +124,18 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     return;
   case Stage::Layout:
     add(createCheckTarget());
-    if (!isHost)
-      add(createRoundClusters(), createDecideBlockPrograms(realiseBlocks), createGatherPrograms());
-    add(createDecideSwap(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
-        createRealiseShares());
-    // What an instruction is chosen for, and held against, is a tile as it will be.
-    if (!isHost)
-      add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
-          createDecideExtents(tryExtents), createSplitShapes());
-    add(createResolveAtomNames(), createCheckDecisions(), createRealiseStreams());
-    if (isHost) {
-      // Of schedules a host realises the grid's alone.
-      add(createRealisePersistence(), createCheckRealised(), tile::createMultiplyDivisions(),
-          tile::createExpandPhilox());
-      target.addOwnPasses(pm, stage);
+    if (!isHost) {
+      add(createRoundClusters(), createDecideBlockPrograms(realiseBlocks), createGatherPrograms(),
+          createCompletePins(realisePins));
+      addDecidedLayouts(pm);
       return;
     }
-    add(createDecideRoles(realiseRoles));
-    addLayouts(pm);
+    // Of schedules a host realises the grid's alone.
+    add(createDecideSwap(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
+        createRealiseShares(), createResolveAtomNames(), createCheckDecisions(),
+        createRealiseStreams(), createRealisePersistence(), createCheckRealised(),
+        tile::createMultiplyDivisions(), tile::createExpandPhilox());
+    target.addOwnPasses(pm, stage);
     return;
   case Stage::Schedule:
     if (isHost)

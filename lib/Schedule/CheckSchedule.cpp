@@ -51,8 +51,17 @@ static LogicalResult checkRoom(KernelOp kernel, RingPlan &plan, const Chip &chip
   return success();
 }
 
+/// How long a product runs on beside its warps is decided.
+static LogicalResult checkInFlight(DotOp dot) {
+  auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+  if (!atom || atom.getCompletion() == Completion::InOrder)
+    return success();
+  return requireDecision(dot, "in_flight");
+}
+
 static LogicalResult check(KernelOp kernel, const Chip &chip) {
-  if (failed(checkRoles(kernel)))
+  auto checkDot = [](DotOp dot) { return WalkResult(checkInFlight(dot)); };
+  if (failed(checkRoles(kernel)) || kernel.getBody().walk(checkDot).wasInterrupted())
     return failure();
   FailureOr<RingPlan> plan = planRings(kernel);
   if (failed(plan) || failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))

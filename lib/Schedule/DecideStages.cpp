@@ -3,6 +3,7 @@
 #include "GlobalAccesses.h"
 #include "LoopProblem.h"
 #include "OwnRingDecider.h"
+#include "Rings.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
@@ -34,7 +35,7 @@ public:
   LogicalResult run();
 
 private:
-  bool isUndecided();
+  void findSaid();
   LogicalResult checkAccesses();
   void decideStores();
   LogicalResult decideDepths();
@@ -44,7 +45,6 @@ private:
   FailureOr<bool> fits(ArrayRef<LoadOp> loads, int64_t depth, int64_t bytes);
   FailureOr<int64_t> findDepth(ArrayRef<LoadOp> loads, int64_t most, int64_t bytes);
   bool isOwn(LoadOp load);
-  SmallVector<DotOp> findOwnDots(ArrayRef<LoadOp> loads);
   int64_t countMostOwnSlots(ArrayRef<LoadOp> loads);
   LogicalResult decideOwnRings();
   void setStages(Block &block, int64_t stage, StringRef role);
@@ -54,19 +54,25 @@ private:
   KernelOp kernel;
   TargetInterface target;
   Builder builder{kernel.getContext()};
-  bool decidesDots = false;
+  /// The dots whose count in flight is decided here, and whether the source says when anything
+  /// runs.
+  DenseSet<Operation *> openDots;
+  bool saysTimes = false;
 };
 } // namespace
 
-/// Whether some product runs on beside its warps and nobody has said for how long.
-bool StageDecider::isUndecided() {
-  return kernel.getBody()
-      .walk([](DotOp dot) {
-        auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
-        bool isOpen = atom && atom.getCompletion() != Completion::InOrder && !dot.getInFlight();
-        return isOpen ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// Which products run on beside their warps though nobody has said for how long. That they do so in
+/// the trip that loads for them, whoever decided roles says, too.
+void StageDecider::findSaid() {
+  kernel.getBody().walk([&](Operation *op) {
+    auto dot = dyn_cast<DotOp>(op);
+    auto atom = dot ? dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr()) : MmaAtomInterface();
+    if (atom && atom.getCompletion() != Completion::InOrder && !dot.getInFlight())
+      openDots.insert(dot);
+    auto stage = dyn_cast_or_null<IntegerAttr>(getDecision(op, "stage"));
+    saysTimes |= (dot && dot.getInFlight()) || getDecision(op, "order") ||
+                 (stage && !(dot && stage.getInt() == 0));
+  });
 }
 
 /// Whether what engines bring and store has its buffers, and roles of the kernel's.
@@ -84,7 +90,7 @@ LogicalResult StageDecider::checkAccesses() {
 /// One box of a copy's tensor leaves while the next is written.
 void StageDecider::decideStores() {
   kernel.getBody().walk([&](StoreOp store) {
-    if (!store.getAtomAttr())
+    if (!store.getAtomAttr() || store.getInFlight())
       return;
     FailureOr<RoleAttr> role = findRole(store, getRoleName(store));
     int64_t box = ShapedType::getNumElements(cast<BufferType>(*store.getBuffer()).getShape());
@@ -126,12 +132,6 @@ FailureOr<int64_t> StageDecider::findDepth(ArrayRef<LoadOp> loads, int64_t most,
   return 0;
 }
 
-/// Whether the role that loads is the one that uses what it loads.
-static bool isLoadedByUsers(LoadOp load) {
-  return llvm::all_of(load->getUsers(),
-                      [&](Operation *user) { return getRoleName(user) == getRoleName(load); });
-}
-
 /// Whether an op stands in a loop whose turns are more than programs of a persistent kernel.
 static bool isInTrip(Operation *op) {
   for (Operation *loop = op->getParentOp(); loop; loop = loop->getParentOp())
@@ -146,25 +146,29 @@ LogicalResult StageDecider::decideDepths() {
     if (load.getBuffer() && isInTrip(load) && !isLoadedByUsers(load))
       ahead.push_back(load);
   });
-  if (ahead.empty())
+  SmallVector<LoadOp> open =
+      llvm::filter_to_vector(ahead, [&](LoadOp load) { return !isDepthSaid(load); });
+  if (ahead.empty() || (open.empty() && openDots.empty()))
     return success();
   for (LoadOp load : ahead)
-    if (getLoopOfTrips(load)) // what stands behind a condition comes when that does
+    if (getLoopOfTrips(load) && !load.getStage()) // behind a condition it comes when that does
       load.setStage(0);
   int64_t shared = target.getChipRecord().sharedBytes;
-  FailureOr<int64_t> depth = findDepth(ahead, kMostSlots, shared);
+  FailureOr<int64_t> depth = open.empty() ? 1 : findDepth(open, kMostSlots, shared);
   if (failed(depth))
     return failure();
   if (*depth == 0) {
     FailureOr<RingPlan> plan = planRings(kernel);
     SharedPieces found = planSharedPieces(kernel, *plan);
-    InFlightDiagnostic error = ahead.front().emitOpError("expected room for what loops load in ")
+    InFlightDiagnostic error = open.front().emitOpError("expected room for what loops load in ")
                                << shared << " bytes of shared memory on " << target.getSpelling()
                                << ", got " << schedule::placePieces(found.pieces)
                                << " for one slot of each ring and the rest";
     found.list(error);
     return error;
   }
+  if (saysTimes)
+    return success();
   if (failed(overlapLoops()))
     return failure();
   decideGathers();
@@ -198,9 +202,12 @@ bool kiln::areReadFromBuffers(DotOp dot) {
 /// is promoted, in its trip.
 void StageDecider::decideDots() {
   kernel.getBody().walk([&](DotOp dot) {
+    if (!openDots.contains(dot))
+      return;
     bool isCounted =
         cast<MmaAtomInterface>(dot.getAtomAttr()).getCompletion() == Completion::Groups;
-    bool goesOn = isCounted && !dot.getPromote() && areReadFromBuffers(dot) && isCarried(dot);
+    bool goesOn =
+        isCounted && !dot.getPromote() && areReadFromBuffers(dot) && isCarried(dot) && hasRoom(dot);
     dot.setInFlight(goesOn ? 1 : 0);
   });
 }
@@ -339,16 +346,6 @@ int64_t StageDecider::countMostOwnSlots(ArrayRef<LoadOp> loads) {
   return llvm::any_of(loads, isLong) ? kMostLongSlots : kMostOwnSlots;
 }
 
-/// The dots that run on beside their warps while they read what these loads bring.
-SmallVector<DotOp> StageDecider::findOwnDots(ArrayRef<LoadOp> loads) {
-  llvm::SmallSetVector<DotOp, 2> dots;
-  for (LoadOp load : loads)
-    for (OpOperand &use : load.getResult().getUses())
-      if (isReadFromBuffer(use))
-        dots.insert(cast<DotOp>(use.getOwner()));
-  return dots.takeVector();
-}
-
 /// Whether anything of the kernel fills a ring, its own role's or another's.
 static bool hasRings(KernelOp kernel) {
   return kernel.getBody()
@@ -364,11 +361,12 @@ static bool hasRings(KernelOp kernel) {
 /// Dots that run on beside their warps have all of shared memory, and slots more for those that
 /// they read while the next trips begin, if there are any.
 LogicalResult StageDecider::decideOwnRings() {
-  SmallVector<LoadOp> copied, written;
+  SmallVector<LoadOp> copied, written, said;
   kernel.getBody().walk([&](LoadOp load) {
     if (isOwn(load))
-      (isThroughRegisters(load) ? written : copied).push_back(load);
+      (findFirstStage(load) ? said : isThroughRegisters(load) ? written : copied).push_back(load);
   });
+  giveSaidSlots(said);
   if (copied.empty() && written.empty()) {
     if (!hasRings(kernel))
       decideGathers();
@@ -386,7 +384,8 @@ LogicalResult StageDecider::decideOwnRings() {
   FailureOr<bool> hasTwo = fits(loads, 2 + held, half);
   if (failed(hasTwo))
     return failure();
-  if (decidesDots && !*hasTwo && held > 0) {
+  if (!*hasTwo && held > 0 &&
+      llvm::all_of(dots, [&](DotOp dot) { return openDots.contains(dot); })) {
     for (DotOp dot : dots)
       dot.setInFlight(0);
     held = 0;
@@ -460,14 +459,12 @@ LogicalResult StageDecider::decideWriteStages() {
 }
 
 LogicalResult StageDecider::run() {
-  decidesDots = isUndecided();
-  if (decidesDots && failed(checkAccesses()))
+  findSaid();
+  if (failed(checkAccesses()))
     return failure();
-  if (decidesDots) {
-    decideStores();
-    decideDots();
-  }
-  if (failed(decideOwnRings()) || (decidesDots && failed(decideDepths())))
+  decideStores();
+  decideDots();
+  if (failed(decideOwnRings()) || failed(decideDepths()))
     return failure();
   return decideWriteStages();
 }

@@ -3,6 +3,7 @@
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -187,25 +188,29 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
 
 //===- The whole ----------------------------------------------------------------------------===//
 
-/// The orders of a role's ops in a loop count from 0, each once.
+/// The orders of a role's ops in a loop are places among these, each once.
 static LogicalResult checkOrder(Block &body) {
   llvm::MapVector<StringRef, SmallVector<Operation *>> ops;
-  for (Operation &op : body)
+  DenseMap<StringRef, size_t> places;
+  for (Operation &op : body) {
+    if (StringRef role = getRoleName(&op); !role.empty())
+      ++places[role];
     if (getDecision(&op, "order")) {
       if (failed(requireRole(&op)))
         return failure();
       ops[getRoleName(&op)].push_back(&op);
     }
+  }
   for (auto &[role, ordered] : ops) {
-    SmallVector<bool> isTaken(ordered.size(), false);
+    SmallVector<bool> isTaken(places.lookup(role), false);
     for (Operation *op : ordered) {
       int64_t order = *requireNumber(op, "order");
-      if (order < int64_t(ordered.size()) && !isTaken[order]) {
+      if (order < int64_t(isTaken.size()) && !isTaken[order]) {
         isTaken[order] = true;
         continue;
       }
       return op->emitOpError("expected an order from 0 to ")
-             << ordered.size() - 1 << " that no other op of role \"" << role
+             << isTaken.size() - 1 << " that no other op of role \"" << role
              << "\" has in this loop, got " << order;
     }
   }
@@ -243,6 +248,15 @@ static LogicalResult checkSkews(RingPlan &plan, KernelOp kernel) {
   return success();
 }
 
+/// Whether another op of their role and block comes between two loads by its order.
+static bool hasBetween(LoadOp first, LoadOp second) {
+  return llvm::any_of(*first->getBlock(), [&](Operation &op) {
+    std::optional<int64_t> order = findNumber(&op, "order");
+    return order && getRoleName(&op) == getRoleName(first) && *order > int64_t(*first.getOrder()) &&
+           *order < int64_t(*second.getOrder());
+  });
+}
+
 /// Loads that are put together have one stage, and their orders follow one another.
 static LogicalResult checkTogether(RingUse &use) {
   if (use.store)
@@ -265,7 +279,7 @@ static LogicalResult checkTogether(RingUse &use) {
     if (getDecision(load, "stage") != stage)
       return load.emitOpError("expected the stage of the loads that it is put together with, ")
              << stage << ", got " << getDecision(load, "stage");
-    if (before && load.getOrder() && *load.getOrder() != *before.getOrder() + 1)
+    if (before && load.getOrder() && hasBetween(before, load))
       return load.emitOpError("expected an order that follows those of the loads that it is put "
                               "together with");
     before = load;

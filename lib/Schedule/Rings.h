@@ -72,6 +72,19 @@ int64_t countTripsAhead(Ring &ring, RingUse &use);
 /// Whether a ring that its role fills for itself has slots for that, and not more than stages.
 llvm::LogicalResult checkTripsAhead(Ring &ring);
 
+/// Whether the role that loads is the one that uses what it loads.
+bool isLoadedByUsers(tile::LoadOp load);
+/// The dots that run on beside their warps while they read what these loads bring.
+llvm::SmallVector<tile::DotOp> findOwnDots(llvm::ArrayRef<tile::LoadOp> loads);
+/// Whether a load, its loop or another load of its ring says how many slots the ring has.
+bool isDepthSaid(tile::LoadOp load);
+/// Whether rings whose depth is said have a slot more than are filled ahead, which a product can
+/// hold while the next trip begins.
+bool hasRoom(tile::DotOp dot);
+/// A ring whose users say their stage has slots for what is filled until then, and for what dots
+/// in flight hold.
+void giveSaidSlots(llvm::ArrayRef<tile::LoadOp> loads);
+
 /// The depth that the loop says whose body a block is; nothing if it is none or says none.
 std::optional<int64_t> getLoopDepth(mlir::Block *block);
 

@@ -18,6 +18,8 @@ namespace kiln {
 std::unique_ptr<mlir::Pass>
 createDecideRoles(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
 std::unique_ptr<mlir::Pass>
+createCompletePins(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
+std::unique_ptr<mlir::Pass>
 createDecideBlockPrograms(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
 
 /// Whether an engine reads what lies in the slots of a captured channel: by copies out of it, or by

@@ -2,6 +2,37 @@
 #ifndef KILN_SCHEDULE_PROBLEMPASSES_TD
 #define KILN_SCHEDULE_PROBLEMPASSES_TD
 
+def CompletePins : Schedule_Pass<"tile-complete-pins"> {
+  let summary = "decide roles and instructions where a source says a part of them";
+  let description = [{
+    Precondition: the module has a target; no layout is decided. Postcondition: a kernel that says something which means
+    nothing without roles (an instruction of a load or of a product that runs on beside its warps, `in_flight`, a stage, a
+    role, the depth of a loop or of a ring) has `tile.roles`; what fills rings has a `role` and a `tile.atom`, and so have
+    products where `in_flight` is said of them. What the source says stays. Of a kernel with roles, ops that say none, or no instruction,
+    get them if it could not be realised as it is.
+
+    A role loads for another, if the chip has barriers for that, or all warps have one role that loads for itself:
+    the latter first where copies by lanes are said. Tiles come by the best copy that fits, else through
+    registers. What can be realised is tried on a copy; where nothing can, a kernel without roles is refused as the first
+    try was, and one with roles stays as it is. Stages, depths and counts in flight are left to
+    `tile-decide-stages`.
+
+    Before:
+    ```mlir
+    %t = tile.load %a[%i, %k] : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+    %u = tile.load %b[%j, %k] : !tile.view<?x?xbf16> -> tensor<256x64xbf16>
+    %d = tile.dot %t, %u, %s transpose_b {tile.atom = "wgmma"}
+    ```
+    After:
+    ```mlir
+    %t = tile.load %a[%i, %k] {tile.atom = "tma", role = "load"}
+    %u = tile.load %b[%j, %k] {tile.atom = "tma", role = "load"}
+    %d = tile.dot %t, %u, %s transpose_b {tile.atom = "wgmma", role = "compute"}
+    ```
+    The tests are `test/Schedule/complete-pins.mlir` and `complete-pins-invalid.mlir`.
+  }];
+}
+
 def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
   let summary = "hold pinned schedules against what the chip has";
   let description = [{

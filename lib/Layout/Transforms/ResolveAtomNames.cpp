@@ -13,9 +13,7 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// The name of an instruction without that of its dialect; with another ending where programs of a
-/// cluster multiply by it together.
-static std::string getAtomName(Attribute atom) {
+std::string kiln::getAtomName(Attribute atom) {
   std::string name = atom.getAbstractAttribute().getName().split('.').second.str();
   auto mma = dyn_cast<MmaAtomInterface>(atom);
   return mma && mma.getPrograms() > 1 ? name + "_pair" : name;

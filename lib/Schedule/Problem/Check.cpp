@@ -2,6 +2,7 @@
 // its own result in the same iteration.
 #include "kiln/Schedule/Problem/Problem.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/raw_ostream.h"
@@ -191,10 +192,11 @@ bool Checker::checkPins(unsigned index) {
 }
 
 /// Pins that concern one another within a role. A stage pinned to an op of no certain role may be
-/// the least of any.
+/// the least of any, and so may that of an op which nobody pins and which does not only wait.
 bool Checker::checkRolePins() {
   llvm::DenseMap<std::pair<unsigned, int64_t>, unsigned> orders;
   llvm::SmallDenseMap<unsigned, unsigned> least;
+  llvm::SmallDenseSet<unsigned> open;
   for (unsigned op = 0; op < problem.ops.size(); ++op) {
     std::optional<unsigned> role = getRole(op);
     const Pins &pins = problem.ops[op].pins;
@@ -208,6 +210,8 @@ bool Checker::checkRolePins() {
                                    std::to_string(*pins.order) + " as of '" +
                                    problem.ops[at->second].name + "'"));
     }
+    if (!pins.stage && !problem.ops[op].isLate)
+      open.insert(*role);
     if (pins.stage) {
       unsigned &first = least.try_emplace(*role, op).first->second;
       if (*pins.stage < *problem.ops[first].pins.stage)
@@ -220,7 +224,7 @@ bool Checker::checkRolePins() {
     return true;
   for (unsigned op : ops)
     for (auto [role, first] : least)
-      if (first == op && *problem.ops[op].pins.stage > 0)
+      if (first == op && !open.contains(role) && *problem.ops[op].pins.stage > 0)
         return fail(problem.at(op, "stage",
                                "expected stages that begin with 0 in its role, got " +
                                    std::to_string(*problem.ops[op].pins.stage) + " as the least"));

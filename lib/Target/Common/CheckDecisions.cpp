@@ -30,9 +30,7 @@ namespace kiln {
 static constexpr StringLiteral kWithoutRoles[] = {"interleave", kShareAttrName,
                                                   kShareAtomicAttrName, kTriggersAttrName};
 
-/// The name of a decision that this op has and that means nothing without roles; empty if it has
-/// none.
-static std::string findRolesDecision(Operation *op) {
+std::string kiln::findRolesDecision(Operation *op) {
   return findDecision(op, [](const Decision &decision) {
     return decision.readBy == ReadBy::Schedule && !decision.isMark && !decision.isOfParts &&
            !llvm::is_contained(kWithoutRoles, decision.name);
@@ -180,12 +178,20 @@ static LogicalResult checkIssuers(DotOp dot, MmaAtomInterface atom) {
   return success();
 }
 
-static LogicalResult checkDot(DotOp dot) {
+static LogicalResult checkDot(DotOp dot, TargetInterface target) {
+  auto runsOn = [](Attribute atom) {
+    auto mma = dyn_cast<MmaAtomInterface>(atom);
+    return mma && mma.getCompletion() != Completion::InOrder;
+  };
+  if (dot.getInFlight() && !dot.getAtomAttr() && llvm::none_of(target.getAtoms(dot), runsOn))
+    return dot.emitOpError("expected no 'in_flight' on ")
+           << target.getSpelling() << ", no instruction of which makes this product beside its "
+           << "warps, got " << *dot.getInFlight();
   auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
   bool isAsync = atom && atom.getCompletion() != Completion::InOrder;
-  if (isAsync && !dot.getInFlight())
-    return dot.emitOpError("expected 'in_flight', since ")
-           << atom << " runs on after it has started";
+  if (isAsync && getRoleName(dot).empty())
+    return dot.emitOpError("expected '")
+           << spellDecision(dot, "role") << "', since " << atom << " runs on after it has started";
   if (atom && !isAsync && dot.getInFlight())
     return dot.emitOpError("expected an atom that runs on after it has started, since 'in_flight' "
                            "is decided, got ")
@@ -413,7 +419,7 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
                    failed(checkHeld(load)) || failed(checkMulticast(load)) ||
                    failed(checkAtomHints(load, target)) || failed(checkFit(load, target)));
   if (auto store = dyn_cast<StoreOp>(op))
-    return failure(failed(checkNeeds(store, {{"atom", {"in_flight", "role"}},
+    return failure(failed(checkNeeds(store, {{"atom", {"role"}},
                                              {"buffer", {"atom"}},
                                              {"in_flight", {"atom"}},
                                              {kFetchedAttrName, {"atom"}}})) ||
@@ -425,7 +431,7 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
   if (auto scatter = dyn_cast<ScatterOp>(op))
     return checkPlainHints(scatter, target);
   if (auto dot = dyn_cast<DotOp>(op))
-    return failure(failed(checkDot(dot)) || failed(checkCarried(dot)) ||
+    return failure(failed(checkDot(dot, target)) || failed(checkCarried(dot)) ||
                    failed(checkColumns(dot)) || failed(checkInterleave(dot, target)) ||
                    failed(checkFit(dot, target)));
   return success();

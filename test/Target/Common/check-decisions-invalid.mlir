@@ -65,14 +65,14 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %r = tile.load %a[%c0, %c0] {read_atom = #nvptx.ldmatrix<4, 16>, role = "load"} : !view -> tensor<64x64xbf16>
     // expected-error @+1 {{expected 'atom', since 'ring' is decided}}
     %z = tile.load %a[%c0, %c0] {ring = "keys", role = "load"} : !view -> tensor<64x64xbf16>
-    // expected-error @+1 {{expected 'in_flight', since #nvptx.wgmma<"m64n64k16", bf16, f32> runs on after it has started}}
-    %d = tile.dot %x, %y, %zero {atom = #wgmma, role = "mma"} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    // expected-error @+1 {{expected 'role', since #nvptx.wgmma<"m64n64k16", bf16, f32> runs on after it has started}}
+    %d = tile.dot %x, %y, %zero {atom = #wgmma} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
     // expected-error @+1 {{expected an atom that runs on after it has started, since 'in_flight' is decided, got #tile.fma}}
     %e = tile.dot %x, %z, %zero {atom = #tile.fma, role = "mma", in_flight = 0} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
     // expected-error @+1 {{expected 'atom', since 'in_flight' is decided}}
     %f = tile.dot %y, %z, %zero {role = "mma", in_flight = 0} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
-    // expected-error @+1 {{expected 'in_flight', since 'atom' is decided}}
-    tile.store %x, %a[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer, role = "mma"} : tensor<64x64xbf16>, !view
+    // expected-error @+1 {{expected 'role', since 'atom' is decided}}
+    tile.store %x, %a[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer} : tensor<64x64xbf16>, !view
     // expected-error @+1 {{expected 'atom', since 'in_flight' is decided}}
     tile.store %y, %a[%c0, %c0] {in_flight = 0, role = "mma"} : tensor<64x64xbf16>, !view
     tile.return

@@ -92,8 +92,6 @@ def test_eviction_of_loads_by_an_engine_changes_the_code(hint: str) -> None:
     "atom, message",
     [
         ('"banana"', "attribute 'atom' failed to satisfy constraint: a matrix instruction"),
-        ('#nvptx.wgmma<"m64n64k16", bf16, f32>', "expected 'in_flight', since #nvptx.wgmma"),
-        ('#nvptx.wgmma<"m64n64k16", bf16, f32>, in_flight = 0', "expected a kernel with 'tile.roles', since 'in_flight' is decided"),
         ('#amdgcn.matrix<"mfma.f32.32x32x8bf16.1k", "gfx90a", bf16>',
          "expected 'atom' to be an instruction of nvptx:sm_90a"),
     ],
@@ -114,22 +112,30 @@ def test_a_dot_outside_of_roles_is_made_by_its_atom() -> None:
     assert "nvvm.mma.sync" not in made[1]
 
 
-def test_a_load_outside_of_roles_refuses_an_engine() -> None:
+def test_a_load_outside_of_roles_refuses_an_engine_that_cannot_bring_it() -> None:
     source = PLAIN.format(load="atom = #nvptx.tma", dot="")
     errors = error(source)
-    assert "expected a kernel with 'tile.roles', since 'atom' is decided" in errors
+    assert "expected an address that is known to be a multiple of 16 bytes" in errors
+    assert "roles are completed, since 'atom' is decided" in errors
     assert f"<stdin>:{line_of(source, 'tile.load')}:" in errors
 
 
 @pytest.mark.parametrize(
-    "load, dot, name",
-    [("stage = 1", "", "stage"), ("", 'role = "mma"', "role"), ("", "in_flight = 0", "in_flight"),
-     ('ring = "r"', "", "ring"), ("depth = 2", "", "depth"), ("", "order = 1", "order")],
+    "load, dot",
+    [("", 'role = "mma"'), ("", "in_flight = 0"), ('ring = "r"', ""), ("depth = 2", ""),
+     ("", 'atom = #nvptx.wgmma<"m64n64k16", bf16, f32>')],
 )  # fmt: skip
-def test_decisions_about_roles_are_refused_without_roles(load: str, dot: str, name: str) -> None:
+def test_decisions_about_roles_are_completed_by_roles(load: str, dot: str) -> None:
+    assert code(PLAIN.format(load=load, dot=dot)) != code(PLAIN.format(load="", dot=""))
+
+
+@pytest.mark.parametrize(
+    "load, dot, name", [("stage = 1", "", "stage"), ("", "order = 1", "order")]
+)
+def test_places_in_a_trip_are_refused_without_a_loop(load: str, dot: str, name: str) -> None:
     source = PLAIN.format(load=load, dot=dot)
     errors = error(source)
-    assert f"expected a kernel with 'tile.roles', since '{name}' is decided" in errors
+    assert f"expected to stand in a loop, since '{name}' is decided" in errors
     assert f"<stdin>:{line_of(source, 'tile.load' if load else 'tile.dot')}:" in errors
 
 

@@ -15,6 +15,10 @@ namespace kiln {
 std::optional<std::string> whyUnfit(mlir::Operation *op, mlir::Attribute atom,
                                     TargetInterface target);
 
+/// The name of an instruction without that of its dialect; with another ending where programs of a
+/// cluster multiply by it together.
+std::string getAtomName(mlir::Attribute atom);
+
 /// The order of a view's dimensions in which a load that a copy instruction makes shall see it, so
 /// that its rows come last; empty if it sees them as they are. Nothing may be decided of the tile
 /// that says how it lies.

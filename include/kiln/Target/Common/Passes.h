@@ -23,6 +23,9 @@ class KernelOp;
 /// Whether the warps of a kernel, or of its roles, are as many as the chip runs and as layouts
 /// count; an error says at the kernel how many.
 llvm::LogicalResult checkWarps(tile::KernelOp kernel, TargetInterface target);
+/// The name of a decision that an op has and that means nothing without roles; empty if it has
+/// none.
+std::string findRolesDecision(mlir::Operation *op);
 
 /// What `expand-narrow-floats` does, for a conversion that has more to do.
 void populateExpandNarrowFloatsPatterns(mlir::RewritePatternSet &patterns);
