@@ -55,8 +55,8 @@ private:
   llvm::MapVector<Value, Edge> edges, ownEdges;
   /// Which of the roles that make a value has it.
   DenseMap<Value, StringRef> keepers;
-  /// The loops whose depth is that of a ring that is decided here.
-  DenseSet<Operation *> deepLoops;
+  /// What says the depth of a ring that is decided here.
+  DenseSet<Operation *> deep;
 };
 } // namespace
 
@@ -178,9 +178,15 @@ LogicalResult HandOverDecider::checkWarps(OpOperand &use, const Edge &edge, Role
          << edge.maker.getName() << "\" makes with " << edge.maker.getTotalWarps();
 }
 
+Operation *kiln::findDepth(Value value) {
+  Operation *maker = value.getDefiningOp(), *around = value.getParentBlock()->getParentOp();
+  bool isSaid = maker && !isa<scf::ForOp, scf::WhileOp>(maker) && maker->hasAttr(kDepthAttrName);
+  return isSaid ? maker : around->hasAttr(kDepthAttrName) ? around : nullptr;
+}
+
 int64_t kiln::countSlots(Value value) {
-  if (std::optional<int64_t> depth = getLoopDepth(value.getParentBlock()))
-    return *depth;
+  if (Operation *says = findDepth(value))
+    return says->getAttrOfType<IntegerAttr>(kDepthAttrName).getInt();
   int64_t held = 0;
   for (OpOperand &use : value.getUses())
     if (isWrittenForDot(use))
@@ -260,8 +266,8 @@ FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, Ed
     return failure();
   auto buffer = BufferType::get(context, type.getShape(), type.getElementType(),
                                 LayoutAttr::get(context, *order));
-  if (getLoopDepth(value.getParentBlock()))
-    deepLoops.insert(value.getParentBlock()->getParentOp());
+  if (Operation *says = findDepth(value))
+    deep.insert(says);
   // What ends by commit gives a slot back by itself, to whoever fills it.
   auto dot = edge.isOwn ? dyn_cast<DotOp>(first.getOwner()) : DotOp();
   return ChannelType::get(context, countSlots(value), dot && !endsByCommit(dot.getAtomAttr()),
@@ -334,14 +340,22 @@ void HandOverDecider::dropResidency() {
   });
 }
 
-/// The depth that a loop says is that of its loads' rings, and of those that are decided here.
+/// The depth that a loop says is that of its loads' rings, and of those that are decided here. Of a
+/// tensor it is that of such a ring alone.
 LogicalResult HandOverDecider::takeDepths() {
   WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
-    if (!op->removeAttr(kDepthAttrName) || deepLoops.contains(op) ||
-        !llvm::all_of(op->getRegions().back().getOps<PutOp>(), isOfStore))
+    bool isLoop = isa<scf::ForOp, scf::WhileOp>(op);
+    if (!op->removeAttr(kDepthAttrName) || deep.contains(op) ||
+        (isLoop && !llvm::all_of(op->getRegions().back().getOps<PutOp>(), isOfStore)))
       return WalkResult::advance();
-    return op->emitOpError("expected loads with 'atom' or 'buffer' in a loop with '")
-           << kDepthAttrName << "', or tensors that one role makes and another uses";
+    InFlightDiagnostic error = op->emitOpError("expected ");
+    if (isLoop)
+      error << "loads with 'atom' or 'buffer' in a loop with '" << kDepthAttrName
+            << "', or tensors that one role makes and another uses";
+    else
+      error << "a tensor that another role uses or that products read from shared memory, since '"
+            << kDepthAttrName << "' is decided";
+    return error;
   });
   return failure(result.wasInterrupted());
 }

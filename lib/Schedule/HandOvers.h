@@ -9,9 +9,11 @@ namespace kiln {
 /// The dot in tensor memory whose sum a value is, perhaps behind the loop that carries it; or null.
 tile::DotOp findSummingDot(mlir::Value value);
 
-/// How many slots a tensor has that is handed over: as its loop says; else one more than products
-/// in flight that read it hold.
+/// How many slots a tensor has that is handed over: as what makes it says, or its loop; else one
+/// more than products in flight that read it hold.
 int64_t countSlots(mlir::Value value);
+/// Which of the two says so; null if neither does.
+mlir::Operation *findDepth(mlir::Value value);
 
 /// The type as which a tensor is written to a slot: as bytes, if it has fewer bits.
 mlir::RankedTensorType getHandedType(mlir::RankedTensorType type);

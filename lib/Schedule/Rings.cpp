@@ -43,11 +43,6 @@ SmallVector<Type> RingUse::getBuffers() {
   return SmallVector<Type>(boxes, buffer);
 }
 
-std::optional<int64_t> kiln::getLoopDepth(Block *block) {
-  auto depth = block->getParentOp()->getAttrOfType<IntegerAttr>(kDepthAttrName);
-  return depth ? std::optional(depth.getInt()) : std::nullopt;
-}
-
 std::optional<int64_t> kiln::findFirstStage(Operation *op) {
   std::optional<int64_t> first;
   SmallVector<Operation *> ops = {op};
@@ -83,7 +78,8 @@ static FailureOr<Completion> checkAtom(LoadOp load) {
 static int64_t getSaidDepth(LoadOp load) {
   if (load.getDepth())
     return *load.getDepth();
-  return getLoopDepth(load->getBlock()).value_or(0);
+  auto depth = load->getParentOp()->getAttrOfType<IntegerAttr>(kDepthAttrName);
+  return depth ? depth.getInt() : 0;
 }
 
 /// Puts a load into the ring that it names, or into that of its loop and role.

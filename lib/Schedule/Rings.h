@@ -62,9 +62,6 @@ std::optional<int64_t> findFirstStage(mlir::Operation *op);
 /// wait there for who waits for the use; null if there is none.
 mlir::Operation *findNest(RingPlan &plan, Ring &ring, RingUse &use);
 
-/// The depth that the loop says whose body a block is; nothing if it is none or says none.
-std::optional<int64_t> getLoopDepth(mlir::Block *block);
-
 /// Reads the decisions of a kernel's loads with `buffer` and loops with `tile.depth`; errors name
 /// what is missing or contradictory.
 mlir::FailureOr<RingPlan> planRings(tile::KernelOp kernel);

@@ -76,12 +76,15 @@ def pin(
     "tcgen05_pair" two programs of a cluster multiply together, by the same b, of which each has
     half in shared memory. What a load with an atom brings lies in a slot of a ring: `ring` names
     one that several loads share, `depth` is how many slots it has, where the loop does not say.
+    Around what one role makes and another uses, or what a product reads from shared memory, `depth`
+    is how many slots that has.
     What is loaded through registers is written to its slot at the end of a trip: of the load's
     stage, or of `write_stage`. `in_flight` is how many products started later may run when this one
     is waited for, or how many stores. `layout` says who holds which element of the result, as
     `kiln layout` shows it. `residency` is where products read the result, "registers" or "shared"
     memory, or, around a product, where its sum is, "registers" or "tensor_memory": what a load has
-    brought to shared memory is then read into registers first, or not. `carried`, around a product
+    brought to shared memory is then read into registers first, or not, and what warps compute is
+    written to shared memory. `carried`, around a product
     whose sum is in tensor memory, is where its loop has the sum from trip to trip, "registers" or
     "tensor_memory"; there it can stay if a trip does no more with it than to change it, element by
     element, in front of the product. `columns`, around such a product, is the number of the

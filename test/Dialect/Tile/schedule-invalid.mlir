@@ -128,7 +128,7 @@ tile.kernel @k() {
 // -----
 
 tile.kernel @k() {
-  // expected-error@+1 {{expected 'tile.depth' on an scf.for or an scf.while}}
+  // expected-error@+1 {{expected 'tile.depth' on an scf.for, an scf.while or an op with one tensor that is no load}}
   %c0 = arith.constant {tile.depth = 1} 0 : index
   tile.return
 }

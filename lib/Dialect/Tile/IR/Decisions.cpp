@@ -30,6 +30,11 @@ static bool onTensor(Operation *op) {
   return op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
 }
 
+/// Of a loop's rings, or of what is handed over. Loads have an attribute of their own.
+static bool onSlots(Operation *op) {
+  return isa<scf::ForOp, scf::WhileOp>(op) || (onTensor(op) && !isa<LoadOp>(op));
+}
+
 /// Of a loop whose trips are shared out among programs: by their number, or as a stream.
 template <typename Share>
 static bool onShared(Operation *op) {
@@ -62,7 +67,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kRoleAttrName, onOthers, Schedule, "tile-realise-warp-groups"},
       {"ring", on<LoadOp>, Schedule, "tile-realise-rings"},
       {"depth", on<LoadOp>, Schedule, "tile-realise-rings"},
-      {kDepthAttrName, on<scf::ForOp, scf::WhileOp>, Schedule, "tile-decide-hand-overs"},
+      {kDepthAttrName, onSlots, Schedule, "tile-decide-hand-overs"},
       {"multicast", on<LoadOp, CopyInOp>, Schedule, "tile-realise-rings"},
       {"in_flight", on<DotOp, StoreOp>, Schedule, "tile-realise-stages"},
       {kWriteStageAttrName, on<LoadOp>, Schedule, "tile-realise-rings"},

@@ -332,12 +332,15 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
   bool isDepth = name == kDepthAttrName;
   if (!isDepth && name != kStageAttrName && name != kOrderAttrName)
     return verifyGridDecision(op, name, value);
-  if (isDepth && !isa<scf::ForOp, scf::WhileOp>(op))
-    return op->emitError() << "expected '" << name << "' on an scf.for or an scf.while";
+  bool isOfTensor = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
+  if (isDepth && !isa<scf::ForOp, scf::WhileOp>(op) && (isa<LoadOp>(op) || !isOfTensor))
+    return op->emitError() << "expected '" << name
+                           << "' on an scf.for, an scf.while or an op with one tensor that is no "
+                              "load";
   auto number = dyn_cast<IntegerAttr>(value);
   int64_t least = isDepth ? 1 : 0;
   if (!number || number.getValue().slt(least))
     return op->emitError() << "expected '" << name << "' to be an integer of at least " << least
                            << ", got " << value;
-  return verifyForeign(op, name);
+  return isDepth ? success() : verifyForeign(op, name);
 }

@@ -422,6 +422,7 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
             continue
         plain = ours and name not in _SPELLED_ALIKE
         plain = plain and not (name == "order" and c.e.orders_memory(at))
+        plain = plain and (name != "depth" or c.e.is_load(at))
         spelled[name if plain else f"tile.{name}"] = _spelled(name, decision)
     if spelled:
         c.e.decide(at, spelled)
