@@ -55,8 +55,8 @@ private:
   llvm::MapVector<Value, Edge> edges, ownEdges;
   /// Which of the roles that make a value has it.
   DenseMap<Value, StringRef> keepers;
-  /// The loops whose depth is that of a ring that is decided here.
-  DenseSet<Operation *> deepLoops;
+  /// What says the depth of a ring that is decided here.
+  DenseSet<Operation *> deep;
 };
 } // namespace
 
@@ -268,7 +268,7 @@ FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, Ed
     for (Operation *op = value.getDefiningOp(); !op->removeAttr(kDepthAttrName);)
       op = op->getOperand(0).getDefiningOp();
   else if (getLoopDepth(value.getParentBlock()))
-    deepLoops.insert(value.getParentBlock()->getParentOp());
+    deep.insert(value.getParentBlock()->getParentOp());
   // What ends by commit gives a slot back by itself, to whoever fills it.
   auto dot = edge.isOwn ? dyn_cast<DotOp>(first.getOwner()) : DotOp();
   return ChannelType::get(context, slots, dot && !endsByCommit(dot.getAtomAttr()), {buffer});
@@ -340,17 +340,22 @@ void HandOverDecider::dropResidency() {
   });
 }
 
-/// The depth that a loop says is that of its loads' rings, and of those that are decided here.
+/// The depth that a loop says is that of its loads' rings, and of those that are decided here. Of a
+/// tensor it is that of such a ring alone.
 LogicalResult HandOverDecider::takeDepths() {
   WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
-    if (op->hasAttr(kDepthAttrName) && !isa<scf::ForOp, scf::WhileOp>(op))
-      return op->emitOpError("expected another role to read from shared memory what '")
-             << kDepthAttrName << "' is decided of";
-    if (!op->removeAttr(kDepthAttrName) || deepLoops.contains(op) ||
-        !llvm::all_of(op->getRegions().back().getOps<PutOp>(), isOfStore))
+    bool isLoop = isa<scf::ForOp, scf::WhileOp>(op);
+    if (!op->removeAttr(kDepthAttrName) || deep.contains(op) ||
+        (isLoop && !llvm::all_of(op->getRegions().back().getOps<PutOp>(), isOfStore)))
       return WalkResult::advance();
-    return op->emitOpError("expected loads with 'atom' or 'buffer' in a loop with '")
-           << kDepthAttrName << "', or tensors that one role makes and another uses";
+    InFlightDiagnostic error = op->emitOpError("expected ");
+    if (isLoop)
+      error << "loads with 'atom' or 'buffer' in a loop with '" << kDepthAttrName
+            << "', or tensors that one role makes and another uses";
+    else
+      error << "a tensor that another role uses or that products read from shared memory, since '"
+            << kDepthAttrName << "' is decided";
+    return error;
   });
   return failure(result.wasInterrupted());
 }

@@ -9,8 +9,8 @@ namespace kiln {
 /// The dot in tensor memory whose sum a value is, perhaps behind the loop that carries it; or null.
 tile::DotOp findSummingDot(mlir::Value value);
 
-/// How many slots a tensor has that is handed over: as its loop says; else one more than products
-/// in flight that read it hold.
+/// How many slots a tensor has that is handed over: as what makes it says, or its loop; else one
+/// more than products in flight that read it hold.
 int64_t countSlots(mlir::Value value);
 
 /// The type as which a tensor is written to a slot: as bytes, if it has fewer bits.

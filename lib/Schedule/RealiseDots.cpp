@@ -234,7 +234,9 @@ LogicalResult DotRealiser::checkRegisters(Chain &chain) const {
       return dot.emitOpError(
           "expected to be waited for in its own trip, since the next trip writes "
           "an operand's registers, and it reads registers until it is waited "
-          "for; set in_flight to 0, or use the result at the dot's own stage");
+          "for; set in_flight to 0, use the result at the dot's own stage, or have the operand "
+          "read "
+          "from shared memory, with a 'tile.residency' of \"shared\"");
   return success();
 }
 

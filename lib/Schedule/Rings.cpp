@@ -81,7 +81,8 @@ static FailureOr<Completion> checkAtom(LoadOp load) {
 static int64_t getSaidDepth(LoadOp load) {
   if (load.getDepth())
     return *load.getDepth();
-  return getLoopDepth(load->getBlock()).value_or(0);
+  auto depth = load->getParentOp()->getAttrOfType<IntegerAttr>(kDepthAttrName);
+  return depth ? depth.getInt() : 0;
 }
 
 /// Puts a load into the ring that it names, or into that of its loop and role.

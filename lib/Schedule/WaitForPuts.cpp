@@ -21,6 +21,7 @@
 // puts of the next trip in front of the first barrier: both lie between this wait and the get. For
 // the first trip they wait and meet before any of them lags.
 #include "Trip.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -51,6 +52,7 @@ private:
   LogicalResult waitForGets();
   LogicalResult waitInTurns();
   LogicalResult separatePuts();
+  void separateTrips();
   int64_t countLater(size_t place, PutOp put) const;
   WaitPutsOp insertWait(size_t place, PutOp put, int64_t stage);
   void waitTogether(PutOp put);
@@ -307,6 +309,16 @@ LogicalResult PutWaiter::separatePuts() {
   return success();
 }
 
+/// In a condition of a loop, whose barriers are not those of the trip: a slot that it fills may be
+/// read still where it was used last time.
+void PutWaiter::separateTrips() {
+  if (!trip.block.getParentOp()->getParentOfType<LoopLikeOpInterface>())
+    return;
+  for (auto &[channel, ring] : rings)
+    if (ring.depth < int64_t(2 * ring.puts.size()))
+      insertBarrier(trip.getPlace(ring.puts.front()), trip.stages.lookup(ring.puts.front()));
+}
+
 LogicalResult PutWaiter::run() {
   if (failed(findRings()) || rings.empty())
     return success();
@@ -320,7 +332,10 @@ LogicalResult PutWaiter::run() {
       return rings.front().second.puts.front().emitOpError("expected to stand in a loop, since "
                                                            "copies of role \"")
              << role.getName() << "\" lag behind one another";
-    return waitForGets();
+    if (failed(waitForGets()))
+      return failure();
+    separateTrips();
+    return success();
   }
   if (knownSlots && failed(setSlots()))
     return failure();

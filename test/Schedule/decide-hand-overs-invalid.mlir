@@ -43,7 +43,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @kept(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"use", warps = 4>]} {
   %c0 = arith.constant 0 : index
   %x = tile.load %a[%c0] {role = "use"} : !view -> !t
-  // expected-error@+1 {{expected another role to read from shared memory what 'tile.depth' is decided of}}
+  // expected-error@+1 {{expected a tensor that another role uses or that products read from shared memory, since 'tile.depth' is decided}}
   %y = arith.addf %x, %x {tile.role = "use", tile.depth = 2 : i64} : !t
   tile.store %y, %b[%c0] {role = "use"} : !t, !view
   tile.return

@@ -75,6 +75,21 @@ tile.kernel @own(%a: !view, %o: !out, %n: index) attributes {tile.roles = [#tile
   tile.store %r, %o[%c0, %c0] {role = "mma"} : !s, !out
   tile.return
 }
+
+// Or as deep as what makes it says.
+// CHECK-LABEL: tile.kernel @said
+// CHECK: tile.handed = !tile.channel<2, own,
+// CHECK-NOT: tile.depth
+// DONE-LABEL: tile.kernel @said
+tile.kernel @said(%a: !view) attributes {tile.roles = [#tile.role<"mma", warps = 4>]} {
+  %x = tile.alloc : !tile.buffer<64x64xbf16>
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : !s
+  %y = tile.load %a[%c0, %c0] {role = "mma"} : !view -> !t
+  %w = arith.negf %y {tile.role = "mma", tile.depth = 2} : !t
+  %d = tile.dot %x, %w, %zero {atom = #wgmma, role = "mma", in_flight = 0} : !tile.buffer<64x64xbf16>, !t -> !s
+  tile.return
+}
 }
 
 // -----

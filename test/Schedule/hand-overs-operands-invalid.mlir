@@ -70,3 +70,21 @@ tile.kernel @owner(%a: !view) attributes {tile.roles = [#tile.role<"mma", warps 
   tile.return
 }
 }
+
+// -----
+
+#four = #tile.layout<register = [[0,1],[0,2],[0,4],[16,0],[32,0]], lane = [[0,8],[0,16],[0,32],[1,0],[2,0]], warp = [[4,0],[8,0]]>
+!t = tensor<64x64xbf16, #four>
+!view = !tile.view<?x?xbf16>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// Nobody else uses it.
+tile.kernel @depth(%a: !view) attributes {tile.roles = [#tile.role<"mma", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %y = tile.load %a[%c0, %c0] {role = "mma"} : !view -> !t
+  // expected-error @+1 {{expected a tensor that another role uses or that products read from shared memory, since 'tile.depth' is decided}}
+  %w = arith.negf %y {tile.role = "mma", tile.depth = 2} : !t
+  tile.store %w, %a[%c0, %c0] {role = "mma"} : !t, !view
+  tile.return
+}
+}

@@ -1,6 +1,10 @@
 // Rewrites dots that the chip has no instruction for as dots that it has one for, or that its
-// threads can make by multiply-adds. What is asked of the target is which atoms it has.
+// threads can make by multiply-adds. What is asked of the target is which atoms it has. Operands
+// that an instruction reads from shared memory, and only the other way round, are transposed by
+// warps.
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/TakeDecisions.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
@@ -34,6 +38,35 @@ public:
     if (op.getUnsignedA() || op.getUnsignedB())
       return makeSigned(op);
     return success();
+  }
+
+  /// Where an instruction takes an operand from shared memory only if it lies the other way round,
+  /// warps turn it on its way there.
+  void turn(DotOp op) {
+    auto atom = dyn_cast<AsyncMmaAtomInterface>(op.getAtomAttr());
+    for (OpOperand *operand : {&op.getAMutable(), &op.getBMutable()}) {
+      unsigned number = operand->getOperandNumber();
+      bool isTransposed = number ? op.getTransposeB() : op.getTransposeA();
+      auto takes = [&](ArrayRef<int64_t> shape, bool transposed) {
+        return !atom.getSharedLayouts(number, shape, transposed).empty();
+      };
+      bool isWritten = isWrittenForDot(*operand);
+      auto load = operand->get().getDefiningOp<LoadOp>();
+      bool isDecided =
+          !isWritten && load && (load.getBuffer() || load->hasAttr(kResidencyAttrName));
+      if ((!isWritten && !isReadFromBuffer(*operand)) || isDecided || atom.getPrograms() > 1)
+        continue;
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(operand->get().getType()).getShape();
+      if (takes(shape, isTransposed) || !takes({shape[1], shape[0]}, !isTransposed))
+        continue;
+      builder.setInsertionPoint(op);
+      Value turned = transpose(operand->get());
+      // What is in flight reads no registers that the next trip writes.
+      if (isWritten || op.getInFlight().value_or(0) > 0)
+        turned.getDefiningOp()->setAttr(kResidencyAttrName, builder.getStringAttr("shared"));
+      operand->set(turned);
+      number ? op.setTransposeB(!isTransposed) : op.setTransposeA(!isTransposed);
+    }
   }
 
   /// a and b as bf16, which holds every product of an element and its scale to its last bit, down
@@ -210,6 +243,10 @@ struct LegaliseDots : kiln::impl::LegaliseDotsBase<LegaliseDots> {
       for (DotOp dot : dots)
         if (failed(legaliser.legalise(dot)))
           return signalPassFailure();
+      kernel.walk([&](DotOp dot) {
+        if (isa_and_nonnull<AsyncMmaAtomInterface>(dot.getAtomAttr()))
+          legaliser.turn(dot);
+      });
     }
   }
 };

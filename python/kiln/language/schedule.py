@@ -82,8 +82,8 @@ def pin(
     `buffer` is the order of a tile in its slot, `"offset = [[0,1],[0,2],…]"`: where each bit of a
     place in it leads; also around a store by an engine. `read_atom` is the instruction that reads
     the slot into registers, as the IR spells it: `"#nvptx.ldmatrix<4, 16>"`. Around what one role
-    makes and another uses, `depth` is how many slots it is handed over by, where the loop does not
-    say; its order there follows from the layouts on both sides, and a sum in tensor memory has one
+    makes and another uses, or what a product reads from shared memory, `depth` is how many slots it
+    is handed over by, where the loop does not say; its order there follows from the layouts on both sides, and a sum in tensor memory has one
     slot more than its product's `in_flight`. `held`, around a load without an atom of which a store
     by an engine is made, is how many of the store's boxes threads have in registers at a time. Rows
     that `kiln.gather` loads go through registers, and lie in no ring.
@@ -92,7 +92,8 @@ def pin(
     is waited for, or how many stores. `layout` says who holds which element of the result, as
     `kiln layout` shows it. `residency` is where products read the result, "registers" or "shared"
     memory, or, around a product, where its sum is, "registers" or "tensor_memory": what a load has
-    brought to shared memory is then read into registers first, or not. `carried`, around a product
+    brought to shared memory is then read into registers first, or not, and what warps compute is
+    written to shared memory. `carried`, around a product
     whose sum is in tensor memory, is where its loop has the sum from trip to trip, "registers" or
     "tensor_memory"; there it can stay if a trip does no more with it than to change it, element by
     element, in front of the product. `columns`, around such a product, is the number of the

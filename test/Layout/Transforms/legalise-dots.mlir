@@ -141,3 +141,30 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     tile.return
   }
 }
+
+// -----
+
+!view = !tile.view<?x?xf8E4M3FN>
+#wgmma = #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  // Bytes are read from shared memory along k alone, so warps turn what a copy has brought otherwise;
+  // and what they make and another product reads there.
+  // CHECK-LABEL: tile.kernel @across(
+  // CHECK: %[[Y:.*]] = tile.load %{{.*}} {atom = #nvptx.tma{{.*}} -> tensor<32x64xf8E4M3FN>
+  // CHECK: %[[T:.*]] = tile.transpose %[[Y]] [1, 0] : tensor<32x64xf8E4M3FN> -> tensor<64x32xf8E4M3FN>
+  // CHECK: tile.dot %{{.*}}, %[[T]], %{{.*}} transpose_b {atom
+  // CHECK: %[[A:.*]] = tile.transpose %{{.*}} [1, 0] {tile.residency = "shared"}
+  // CHECK-NOT: tile.transpose
+  // CHECK: tile.dot %[[A]], %{{.*}}, %{{.*}} transpose_b {atom
+  tile.kernel @across(%a: !view) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x32xf8E4M3FN>
+    %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load"} : !view -> tensor<32x64xf8E4M3FN>
+    %d = tile.dot %x, %y, %zero {atom = #wgmma, role = "mma", in_flight = 0} : tensor<64x32xf8E4M3FN>, tensor<32x64xf8E4M3FN> -> tensor<64x64xf32>
+    %u = tile.load %a[%c0, %c0] {role = "mma", tile.residency = "shared"} : !view -> tensor<32x64xf8E4M3FN>
+    %e = tile.dot %u, %x, %d transpose_a transpose_b {atom = #wgmma, role = "mma", in_flight = 0} : tensor<32x64xf8E4M3FN>, tensor<64x32xf8E4M3FN> -> tensor<64x64xf32>
+    tile.return
+  }
+}

@@ -3,9 +3,13 @@ makes it, or the product's own. On emulated chips, against float64; and what is 
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
+from cubin import ASSEMBLER
 
 import kiln
 
@@ -158,3 +162,212 @@ def test_rows_that_a_list_names(rng, atom: str, maker: str) -> None:
     c = np.full((m, len(pages)), np.nan, F32)
     gathered.options(device=CHIPS[atom])(x, rows, pages, c, atom=atom, maker=maker, BM=m)
     assert_near(c, wide(x) @ wide(rows)[pages].T, (m, len(pages)))
+
+
+@kiln.kernel
+def bytes_across(
+    x: kiln.View, w: kiln.View, c: kiln.View, atom: kiln.constexpr, ta: kiln.constexpr,
+    tb: kiln.constexpr, flight: kiln.constexpr, BM: kiln.constexpr, BN: kiln.constexpr,
+    narrowed: kiln.constexpr,
+):  # fmt: skip
+    """Bytes, which instructions read along k alone: from memory, or narrowed on the way."""
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in kiln.pin(range(0, x.shape[0] if ta else x.shape[1], 64), depth=3):
+        if ta:
+            a = kiln.pin(x.load((k, 0), (64, BM)), role="load", atom="tma", ring="a")
+        else:
+            a = kiln.pin(x.load((0, k), (BM, 64)), role="load", atom="tma", ring="a")
+        if tb:
+            b = kiln.pin(w.load((0, k), (BN, 64)), role="load", atom="tma", ring="b")
+        else:
+            b = kiln.pin(w.load((k, 0), (64, BN)), role="load", atom="tma", ring="b")
+        if narrowed:
+            b = kiln.pin(b.to(x.dtype), role="mma")
+        acc = kiln.pin(
+            kiln.dot(a, b, acc, transpose_a=ta, transpose_b=tb),
+            role="mma", atom=atom, in_flight=flight,
+        )  # fmt: skip
+    kiln.pin(c.store((0, 0), acc), role="mma")
+
+
+@pytest.mark.parametrize("narrowed", [False, True])
+@pytest.mark.parametrize("ta, tb", [(False, False), (True, True), (True, False)])
+@pytest.mark.parametrize("atom", ["wgmma", "tcgen05"])
+def test_bytes_that_are_read_along_k_alone(
+    rng, atom: str, ta: bool, tb: bool, narrowed: bool
+) -> None:
+    m, n = 64 if atom == "wgmma" else 128, int(rng.choice([64, 128]))
+    k = 64 * int(rng.integers(1, 5))
+    x = rng.integers(-8, 9, (k, m) if ta else (m, k)).astype(E4M3)
+    w = rng.integers(-8, 9, (n, k) if tb else (k, n)).astype(BF16 if narrowed else E4M3)
+    c = np.full((m, n), np.nan, F32)
+    flight = int(atom == "wgmma" and rng.integers(2))
+    tile = dict(atom=atom, ta=ta, tb=tb, flight=flight, BM=m, BN=n, narrowed=narrowed)
+    bytes_across.options(device=CHIPS[atom])(x, w, c, **tile)
+    assert_near(c, wide(x.T if ta else x) @ wide(w.T if tb else w), tile)
+
+
+@kiln.kernel
+def sometimes(
+    x: kiln.View, w: kiln.View, c: kiln.View, atom: kiln.constexpr, maker: kiln.constexpr,
+    after: kiln.i32, slots: kiln.constexpr, BM: kiln.constexpr, persistent: kiln.constexpr,
+):  # fmt: skip
+    """Under a condition; and a tile that is scaled once, for all trips of a loop."""
+    i = kiln.grid(kiln.cdiv(c.shape[0], BM))
+    load, mma = kiln.role("load", warps=4), kiln.role("mma", warps=4)
+    if maker == "mma":
+        kiln.pin(roles=(load, mma))
+    else:
+        kiln.pin(roles=(load, kiln.role("cast", warps=4), mma))
+    if persistent:
+        kiln.pin(persistent=(2, 1))
+    first = kiln.pin(x.load((i * BM, 0), (BM, 64)), role="load", atom="tma", ring="x")
+    a = kiln.pin((first * 2.0).to(x.dtype), role=maker, residency="shared")
+    acc = kiln.zeros((BM, 64), kiln.f32)
+    for k in range(0, w.shape[1], 64):
+        if k > after:
+            y = kiln.pin(w.load((0, k), (64, 64)), role="load", atom="tma", ring="y", depth=2)
+            b = kiln.pin(y.to(x.dtype), role=maker, depth=slots)
+            acc = kiln.pin(
+                kiln.dot(a, b, acc, transpose_b=True), role="mma", atom=atom, in_flight=0
+            )
+    kiln.pin(c.store((i * BM, 0), acc), role="mma")
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.parametrize("maker", ["cast", "mma"])
+@pytest.mark.parametrize("atom", ["wgmma", "tcgen05"])
+def test_under_a_condition_and_in_front_of_a_loop(rng, atom: str, maker: str, slots: int) -> None:
+    m, k, after = (
+        int(rng.integers(1, 500)),
+        64 * int(rng.integers(1, 7)),
+        int(rng.integers(-64, 300)),
+    )
+    x, w = rng.integers(-8, 9, (m, 64)).astype(BF16), rng.integers(-8, 9, (64, k)).astype(np.int8)
+    c = np.full((m, 64), np.nan, F32)
+    tile = dict(atom=atom, maker=maker, slots=slots, BM=64 if atom == "wgmma" else 128,
+                persistent=bool(rng.integers(2)))  # fmt: skip
+    sometimes.options(device=CHIPS[atom])(x, w, c, after=after, **tile)
+    y = sum((wide(w)[:, at : at + 64] for at in range(0, k, 64) if at > after), np.zeros((64, 64)))
+    assert_near(c, 2 * wide(x) @ y.T, (tile, m, k, after))
+
+
+@kiln.kernel
+def alone(
+    x: kiln.View, w: kiln.View, c: kiln.View, atom: kiln.constexpr, copy: kiln.constexpr,
+    stages: kiln.constexpr, depth: kiln.constexpr, flight: kiln.constexpr, copies: kiln.constexpr,
+    BM: kiln.constexpr,
+):  # fmt: skip
+    """One role loads, widens and multiplies, each at a stage of its own."""
+    i = kiln.grid(kiln.cdiv(c.shape[0], BM))
+    kiln.pin(roles=kiln.role("mma", warps=4, copies=copies))
+    acc = kiln.zeros((BM, 64), kiln.f32)
+    for k in kiln.pin(range(0, x.shape[1], 64), depth=depth):
+        a = kiln.pin(x.load((i * BM, k), (BM, 64)), stage=stages[0])
+        y = kiln.pin(w.load((0, k), (64, 64)), stage=stages[0])
+        if copy is not None:
+            kiln.pin(a, atom=copy)
+            kiln.pin(y, atom=copy)
+        else:
+            kiln.pin(a, residency="shared")
+        b = kiln.pin(y.to(x.dtype), stage=stages[1])
+        acc = kiln.pin(
+            kiln.dot(a, b, acc, transpose_b=True),
+            role="mma", atom=atom, in_flight=flight, stage=stages[2],
+        )  # fmt: skip
+    kiln.pin(c.store((i * BM, 0), acc), role="mma")
+
+
+@pytest.mark.parametrize("draw", range(3))
+@pytest.mark.parametrize(
+    "atom, copy",
+    [("wgmma", "cp_async"), ("wgmma", "through_registers"), ("wgmma", None), ("tcgen05", None)],
+)
+def test_one_role_alone(rng, atom: str, copy: str | None, draw: int) -> None:
+    flight = int(atom == "wgmma" and draw > 0)
+    stages = ((0, 1, 2), (0, 2, 2), (0, 1, 1))[draw]
+    copies = int(rng.integers(1, 3))
+    tile = dict(atom=atom, copy=copy, stages=stages, depth=stages[2] + 1 + flight, flight=flight,
+                copies=copies, BM=copies * (64 if atom == "wgmma" else 128))  # fmt: skip
+    m, k = int(rng.integers(1, 400)), 64 * int(rng.integers(1, 6))
+    x, w = rng.integers(-8, 9, (m, k)).astype(BF16), rng.integers(-8, 9, (64, k)).astype(np.int8)
+    c = np.full((m, 64), np.nan, F32)
+    alone.options(device=CHIPS[atom])(x, w, c, **tile)
+    assert_near(c, wide(x) @ wide(w).T, (tile, m, k))
+
+
+# ---- The code
+
+
+@pytest.mark.skipif(not ASSEMBLER.exists(), reason="there is no ptxas")
+@pytest.mark.parametrize("maker", ["cast", "mma"])
+@pytest.mark.parametrize("atom", ["wgmma", "tcgen05"])
+def test_the_code_is_assembled(atom: str, maker: str, tmp_path: Path) -> None:
+    """What threads have written they let the unit see, in front of the barrier by which they tell."""
+    chip = CHIPS[atom].removeprefix("emu:")
+    x, w, s = np.zeros((256, 256), BF16), np.zeros((256, 256), np.int8), np.zeros(256, BF16)
+    tile = dict(atom=atom, maker=maker, makers=1, copies=1, tb=True, flight=int(atom == "wgmma"),
+                depth=3, BM=64 if atom == "wgmma" else 128, BN=64, BK=64, precision="ieee",
+                persistent=False)  # fmt: skip
+    c = np.zeros((256, 256), F32)
+    ptx = widened.compile(x, w, s, c, target=f"nvptx:{chip}", **tile).asm
+    code = tmp_path / "code.ptx"
+    code.write_text(ptx)
+    subprocess.run([ASSEMBLER, f"-arch={chip}", code, "-o", tmp_path / "code.cubin"], check=True)
+    behind = ptx[ptx.rindex("st.shared.v4") :]
+    assert 0 < behind.find("fence.proxy.async.shared") < behind.find("bar.sync"), behind
+    assert f"{'wgmma.mma_async' if atom == 'wgmma' else 'tcgen05.mma'}" in ptx
+
+
+# ---- What is refused
+
+
+def refusal(kernel, device: str, *args, **tile) -> str:
+    with pytest.raises(kiln.CompileError) as refused:
+        kernel.options(device=device)(*args, **tile)
+    return str(refused.value)
+
+
+def test_too_few_slots_are_refused() -> None:
+    """Of a product in flight: its slot is read while the next is written."""
+    x, w, s = np.zeros((64, 128), BF16), np.zeros((64, 128), np.int8), np.zeros(64, BF16)
+    tile = dict(atom="wgmma", makers=1, copies=1, tb=True, flight=1, depth=1, BM=64, BN=64, BK=64,
+                precision="ieee", persistent=False)  # fmt: skip
+    for maker in ("cast", "mma"):
+        text = refusal(
+            widened, CHIPS["wgmma"], x, w, s, np.zeros((64, 64), F32), maker=maker, **tile
+        )
+        assert "slots" in text and "kiln.pin(" in text, text
+
+
+@kiln.kernel
+def left_in_registers(x: kiln.View, w: kiln.View, c: kiln.View):
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("mma", warps=4))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in kiln.pin(range(0, x.shape[1], 64), depth=2):
+        a, y = x.load((0, k), (64, 64)), w.load((0, k), (64, 64))
+        acc = kiln.dot(a * 2.0, y.to(x.dtype), acc, transpose_b=True)
+        kiln.pin(acc, role="mma", atom="wgmma", in_flight=1)
+    kiln.pin(c.store((0, 0), acc), role="mma")
+
+
+def test_an_operand_in_registers_is_not_read_by_a_later_trip() -> None:
+    x, w = np.zeros((64, 128), BF16), np.zeros((64, 128), np.int8)
+    text = refusal(left_in_registers, CHIPS["wgmma"], x, w, np.zeros((64, 64), F32))
+    assert "'tile.residency' of \"shared\"" in text and "kiln.dot(" in text, text
+
+
+@kiln.kernel
+def unread(x: kiln.View, c: kiln.View):
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("all", warps=4)))
+    y = kiln.pin(x.load((0, 0), (64, 64)), role="load", atom="tma")
+    kiln.pin(c.store((0, 0), kiln.pin(y * 2.0, role="all", depth=2)), role="all")
+
+
+def test_slots_of_what_nobody_else_reads_are_refused() -> None:
+    text = refusal(unread, CHIPS["wgmma"], np.zeros((64, 64), BF16), np.zeros((64, 64), BF16))
+    assert "since 'tile.depth' is decided" in text and "y * 2.0" in text, text

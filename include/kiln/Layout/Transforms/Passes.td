@@ -79,7 +79,9 @@ def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
     - unsigned i8 become signed where only these have an instruction: (a + 128) b = a b + 128 b;
     - what lies in a buffer is read.
 
-    What has an atom already, and types that have one as they are, stay.
+    What has an atom already, and types that have one as they are, stay; but an operand that its atom
+    reads from shared memory, and only the other way round, as bytes along columns, is transposed on
+    its way there.
 
     Before:
     ```mlir

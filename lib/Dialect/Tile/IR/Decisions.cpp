@@ -30,6 +30,7 @@ static bool onTensor(Operation *op) {
   return op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
 }
 
+/// Of a loop's rings, or of what is handed over. Loads have an attribute of their own.
 /// Of a loop whose trips are shared out among programs: by their number, or as a stream.
 template <typename Share>
 static bool onShared(Operation *op) {
