@@ -51,11 +51,30 @@ static LogicalResult checkRoom(KernelOp kernel, RingPlan &plan, const Chip &chip
   return success();
 }
 
+/// Copies that lag behind one another meet twice in a trip of the loop whose rings they fill, so
+/// often as all of them come by: not in the loops inside it.
+static LogicalResult checkLags(RingPlan &plan) {
+  for (Ring &ring : plan)
+    for (RingUse &use : ring.uses) {
+      RoleAttr role = ring.producer;
+      Operation *nest = role.getSkew() && ring.isOwn() ? findNest(plan, ring, use) : nullptr;
+      if (!nest)
+        continue;
+      InFlightDiagnostic error = use.getSite()->emitOpError("expected no skew of role \"")
+                                 << role.getName() << "\", which uses rings in a loop behind it "
+                                 << "too, got a skew of " << role.getSkew();
+      error.attachNote(nest->getLoc()) << "the loop";
+      return error;
+    }
+  return success();
+}
+
 static LogicalResult check(KernelOp kernel, const Chip &chip) {
   if (failed(checkRoles(kernel)))
     return failure();
   FailureOr<RingPlan> plan = planRings(kernel);
-  if (failed(plan) || failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))
+  if (failed(plan) || failed(checkLags(*plan)) || failed(checkClusters(kernel, *plan)) ||
+      failed(checkPlannedSums(kernel)))
     return failure();
   auto checkTrips = [&](Operation *op) {
     auto loop = dyn_cast<scf::WhileOp>(op);
