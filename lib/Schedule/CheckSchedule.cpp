@@ -59,12 +59,31 @@ static LogicalResult checkInFlight(DotOp dot) {
   return requireDecision(dot, "in_flight");
 }
 
+/// Copies that lag behind one another meet twice in a trip of the loop whose rings they fill, so
+/// often as all of them come by: not in the loops inside it.
+static LogicalResult checkLags(RingPlan &plan) {
+  for (Ring &ring : plan)
+    for (RingUse &use : ring.uses) {
+      RoleAttr role = ring.producer;
+      Operation *nest = role.getSkew() && ring.isOwn() ? findNest(plan, ring, use) : nullptr;
+      if (!nest)
+        continue;
+      InFlightDiagnostic error = use.getSite()->emitOpError("expected no skew of role \"")
+                                 << role.getName() << "\", which uses rings in a loop behind it "
+                                 << "too, got a skew of " << role.getSkew();
+      error.attachNote(nest->getLoc()) << "the loop";
+      return error;
+    }
+  return success();
+}
+
 static LogicalResult check(KernelOp kernel, const Chip &chip) {
   auto checkDot = [](DotOp dot) { return WalkResult(checkInFlight(dot)); };
   if (failed(checkRoles(kernel)) || kernel.getBody().walk(checkDot).wasInterrupted())
     return failure();
   FailureOr<RingPlan> plan = planRings(kernel);
-  if (failed(plan) || failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))
+  if (failed(plan) || failed(checkLags(*plan)) || failed(checkClusters(kernel, *plan)) ||
+      failed(checkPlannedSums(kernel)))
     return failure();
   for (Ring &ring : *plan)
     if (ring.isOwn() && failed(checkTripsAhead(ring)))

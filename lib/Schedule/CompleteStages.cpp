@@ -4,6 +4,7 @@
 // a loop are later than others, or in another order, all slots of an iteration are told at the
 // beginning of it, and carried to where they are used.
 #include "LoopProblem.h"
+#include "SourceErrors.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Schedule/Problem/Complete.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -94,7 +95,7 @@ static LogicalResult complete(Block &block) {
       schedule::completePins(makeProblem(trip, source), &why);
   if (!completed) {
     Operation *op = why.op ? source[*why.op] : block.getParentOp();
-    return op->emitOpError(describe(why));
+    return emitSourceError(op, describe(why));
   }
   if (trip.loop && tellSlotsFirst(block, source, *completed))
     return complete(block);

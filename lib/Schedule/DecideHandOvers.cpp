@@ -7,6 +7,7 @@
 // choice between the two, is kept by one of them: what the others make of it is handed to that one.
 #include "HandOvers.h"
 #include "Rings.h"
+#include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -160,7 +161,7 @@ LogicalResult HandOverDecider::find(Operation *op, RoleAttr role) {
       bool isOwn = maker->empty() || *maker == role.getName();
       if (isOwn && conversion && !conversion.getHow() && !conversion->hasAttr(kHandedAttrName) &&
           !isReadForDots(conversion))
-        return op->emitOpError("expected to convert what another role makes, since '")
+        return emitSourceError(op, "expected to convert what another role makes, since '")
                << spellDecision(op, "role") << "' is decided";
     }
     return WalkResult::advance();

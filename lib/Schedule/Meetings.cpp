@@ -5,6 +5,7 @@
 // run the same ops together may, since each comes to every one of them. Copies that lag behind one
 // another, or run programs of their own, do not come together.
 #include "Meetings.h"
+#include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Target/Common/Meetings.h"
 #include "kiln/Target/Common/SharedPieces.h"
@@ -16,7 +17,7 @@ using namespace kiln::tile;
 
 /// Why the warps of each copy need a barrier of their own at an op.
 static InFlightDiagnostic refuse(Operation *op, RoleAttr role, const Twine &expected) {
-  return op->emitOpError("expected ")
+  return emitSourceError(op, "expected ")
          << expected << " in role \"" << role.getName() << "\", since the warps of each copy meet "
          << "here and " << getTarget(op).getSpelling() << " has one barrier for all warps";
 }

@@ -8,6 +8,7 @@
 // Of what a pair of programs multiplies together the first one gives the slots of both back. The
 // sums each of them fetches on its own, and the first may start new ones when both have.
 #include "Boxes.h"
+#include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"
@@ -166,12 +167,12 @@ LogicalResult ClusterRealiser::share(CopyInOp copy, SmallVectorImpl<Step> &reach
   SmallVector<unsigned> axes = getAxes(*copy.getMulticast());
   SmallVector<Step> steps = getSteps(axes);
   if (steps.size() == 1)
-    return copy.emitOpError("expected a cluster of several programs along ")
+    return emitSourceError(copy, "expected a cluster of several programs along ")
            << *copy.getMulticast() << ", since 'multicast' is decided";
   BufferType whole = copy.getBuffer().getType();
   std::optional<Strips> strips = cut(whole, copy.getAtom(), steps.size());
   if (!strips)
-    return copy.emitOpError("expected a buffer whose rows ")
+    return emitSourceError(copy, "expected a buffer whose rows ")
            << steps.size() << " programs of a cluster bring in parts by " << copy.getAtom()
            << ", since 'multicast' is decided, got " << whole;
   copy.removeMulticastAttr();

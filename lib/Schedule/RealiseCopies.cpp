@@ -3,6 +3,7 @@
 // the copy of its own number there.
 #include "AcrossCopies.h"
 #include "Boxes.h"
+#include "SourceErrors.h"
 #include "SumChannels.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
@@ -210,7 +211,7 @@ LogicalResult CopyRealiser::checkPut(PutOp put) {
     BufferType whole = copyIn.getBuffer().getType();
     std::optional<BufferPart> part = findEnginePart(whole, copyIn.getAtom(), role.getCopies());
     if (!part)
-      return copyIn.emitOpError("expected a buffer that the copies of role \"")
+      return emitSourceError(copyIn, "expected a buffer that the copies of role \"")
              << role.getName() << "\" bring in parts by " << copyIn.getAtom() << ", got " << whole;
     parts[copyIn] = *part;
   }
@@ -333,6 +334,10 @@ LogicalResult CopyRealiser::check(Operation *op) {
   if (misfit->isNeededWhole)
     return op->emitOpError("expected a tensor that the copies of role \"")
            << role.getName() << "\" do not share out, got " << misfit->value.getType();
+  if (isa<WriteOp, ReadOp, ConvertLayoutOp>(op))
+    return emitSourceError(op, "expected rows or columns that the copies of role \"")
+           << role.getName() << "\" ('copies') have each of its own where another role or another "
+           << "layout takes them, got " << misfit->value.getType();
   return op->emitOpError("expected operands and results that the copies of role \"")
          << role.getName() << "\" share out alike, got " << misfit->value.getType();
 }

@@ -1,4 +1,5 @@
 // Gives each slot back behind the last op that reads it.
+#include "SourceErrors.h"
 #include "Trip.h"
 
 using namespace mlir;
@@ -97,7 +98,7 @@ static LogicalResult checkDepth(const Trip &trip, GetOp get, int64_t held) {
   int64_t depth = get.getChannel().getType().getDepth();
   if (held * uses < depth)
     return success();
-  return get.emitOpError("expected a ring of more than ")
+  return emitSourceError(get, "expected a ring of more than ")
          << held * uses << " slots ('depth'), as many as are held when the next one is got, got "
          << depth;
 }

@@ -20,6 +20,7 @@
 // rings, and at the end. So the one computes while the other copies and reads. They wait for the
 // puts of the next trip in front of the first barrier: both lie between this wait and the get. For
 // the first trip they wait and meet before any of them lags.
+#include "SourceErrors.h"
 #include "Trip.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
@@ -101,7 +102,7 @@ LogicalResult PutWaiter::checkSkew() {
   for (auto &[channel, ring] : rings)
     for (GetOp get : ring.gets)
       if (role.getSkew() && isReadByDots(get))
-        return get.emitOpError("expected no skew of role \"")
+        return emitSourceError(get, "expected no skew of role \"")
                << role.getName() << "\", whose dots in flight read the ring that it fills for "
                << "itself";
   return success();
@@ -201,7 +202,7 @@ LogicalResult PutWaiter::waitForGets() {
   for (auto &[channel, ring] : rings)
     for (auto [put, get] : llvm::zip_equal(ring.puts, ring.gets)) {
       if (!(trip.getTime(put) < trip.getTime(get)))
-        return get.emitOpError("expected a later stage than ")
+        return emitSourceError(get, "expected a later stage than ")
                << trip.stages.lookup(put)
                << ", or a place behind it in a trip, since what it reads "
                << "is brought to its slot there, got stage " << trip.stages.lookup(get);
@@ -262,11 +263,12 @@ LogicalResult PutWaiter::waitInTurns() {
     for (auto [put, get] : llvm::zip_equal(ring.puts, ring.gets)) {
       int64_t own = trip.stages.lookup(get);
       if (own <= trip.stages.lookup(put))
-        return get.emitOpError("expected a later stage than the copies that it gets have, since "
+        return emitSourceError(get,
+                               "expected a later stage than the copies that it gets have, since "
                                "copies of role \"")
                << role.getName() << "\" lag behind one another";
       if (stage.value_or(own) != own)
-        return get.emitOpError("expected one stage for all that role \"")
+        return emitSourceError(get, "expected one stage for all that role \"")
                << role.getName() << "\" gets, since its copies lag behind one another, " << *stage
                << ", got " << own;
       stage = own;
@@ -294,14 +296,14 @@ LogicalResult PutWaiter::separatePuts() {
       TripTime from = findRelease(earlier), to = trip.getTime(put);
       from.stage -= distance;
       if (!(from < to))
-        return earlier.emitOpError("expected a ring of more than ")
+        return emitSourceError(earlier, "expected a ring of more than ")
                << ring.depth
                << " slots ('depth'), or an earlier stage of what reads it: a slot is filled "
                << "again before it is read";
       if (hasBarrier(from, to, distance))
         continue;
       if (role.getSkew())
-        return put.emitOpError("expected a ring of more than ")
+        return emitSourceError(put, "expected a ring of more than ")
                << ring.depth << " slots ('depth'), since copies of role \"" << role.getName()
                << "\" lag behind one another";
       insertBarrier(trip.getPlace(put), trip.stages.lookup(put));
@@ -324,13 +326,15 @@ LogicalResult PutWaiter::run() {
     return success();
   for (auto &[channel, ring] : rings)
     if (ring.puts.size() != ring.gets.size())
-      return ring.puts.front().emitOpError("expected as many uses of what it loads in one block");
+      return emitSourceError(ring.puts.front(),
+                             "expected as many uses of what it loads in one block");
   if (failed(checkSkew()))
     return failure();
   if (!trip.loop) {
     if (role.getSkew())
-      return rings.front().second.puts.front().emitOpError("expected to stand in a loop, since "
-                                                           "copies of role \"")
+      return emitSourceError(rings.front().second.puts.front(),
+                             "expected to stand in a loop, since "
+                             "copies of role \"")
              << role.getName() << "\" lag behind one another";
     if (failed(waitForGets()))
       return failure();

@@ -95,3 +95,35 @@ tile.kernel @wide(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #fact
   tile.return
 }
 }
+
+// -----
+
+#copy = #nvptx.cp_async<16>
+!view = !tile.view<?x?xf16>
+#facts = #tile.facts<pointer = 16, strides = [16, 2]>
+
+// Copies that lag in a nest of rings of their own.
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @lag(%a: !view {tile.facts = #facts}, %c: !view)
+    attributes {tile.roles = [#tile.role<"all", warps = 4, copies = 2, skew = 1>]} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %m = tile.dim %a, 0 : !view
+  %k = tile.dim %a, 1 : !view
+  %zero = arith.constant dense<0.0> : tensor<64x64xf16>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf16> {
+    // expected-error@+1 {{expected no skew of role "all", which uses rings in a loop behind it too, got a skew of 1}}
+    %x = tile.load %a[%c0, %kk] {atom = #copy, role = "all"} : !view -> tensor<64x64xf16>
+    // expected-note@+1 {{the loop}}
+    %in = scf.for %mm = %c0 to %m step %c64 iter_args(%t = %s) -> tensor<64x64xf16> {
+      %y = tile.load %a[%mm, %kk] {atom = #copy, role = "all"} : !view -> tensor<64x64xf16>
+      %p = arith.mulf %x, %y : tensor<64x64xf16>
+      %u = arith.addf %t, %p : tensor<64x64xf16>
+      scf.yield %u : tensor<64x64xf16>
+    }
+    scf.yield %in : tensor<64x64xf16>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf16>, !view
+  tile.return
+}
+}

@@ -3,14 +3,18 @@ does not say what it refuses, a wrong number, a race or a wait without end."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import time
 import zlib
 from dataclasses import replace
+from pathlib import Path
 
 import kernel_check
 import numpy as np
-from schedule_kernels import KERNELS
+from known_refusals import is_known
+from schedule_catalogue import KERNELS
 from schedule_writer import CHIPS, Case
 
 # What an error about a decision may call it by.
@@ -20,6 +24,13 @@ DECISIONS = re.compile(
     r"|registers|shared memory|tensor memory|barriers|carried|columns|fetched|interleave|extents"
     r"|share|skew|write_stage|overlap|split|#nvptx|#amdgcn|wait for those before"
 )
+# Ops that passes alone make.
+INTERNAL = re.compile(
+    r"'tile\.(put|get|release|copy_in|copy_out|write|read|barrier|convert_layout|start_dot|wait|commit"
+    r"|fetch|init|channel|warp_groups)'"
+)
+# What of the schedule stage holds decisions against one another; more of it is in known_refusals.
+CHECKS = ("tile-decide-stages", "tile-check-schedule")
 REFUSAL = re.compile(r"('[\w.]+' (op )?)?(expected |is not supported on \S+ yet: expected )")
 
 
@@ -51,7 +62,8 @@ def check(case: Case) -> str:
 
 
 def refused(kernel, args, case: Case, error) -> str:
-    """What verifies is lowered, so whoever refuses a schedule does so before it is realised whole."""
+    """What the checks accept is realised: whoever refuses a schedule does so before, at the author's
+    line and in the author's words, but for what is known."""
     import kiln
 
     message = str(error.message)
@@ -62,12 +74,30 @@ def refused(kernel, args, case: Case, error) -> str:
     if not DECISIONS.search(message):
         return f"no decision: {error}"
     try:
-        kernel(*args, _device=f"emu:{case.chip}", _pipeline="stop-after=schedule")
+        made = kernel.compile(*args, target=f"emu:{case.chip}", _pipeline="stop-after=layout")
     except kiln.CompileError:
         return f"refused: {message}"
-    except kiln.LaunchError:  # it is compiled so far, and has no code to launch
-        pass
-    return f"refused too late: {error}"
+    refuser = find_refuser(made.ir("tile"), case.chip)
+    if not refuser:
+        return f"refused too late: {error}"
+    if is_known(refuser, message) or (refuser in CHECKS and not INTERNAL.search(message)):
+        return f"refused: {message}"
+    return f"refused behind the checks, by {refuser}: {error}"
+
+
+def find_refuser(text: str, chip: str) -> str:
+    """The pass of the schedule stage that fails; none if all do what they shall."""
+    import kiln
+
+    built = Path(kiln.__file__).parents[2] / "bin/tile-opt"  # beside the package of a build
+    tool = str(built) if built.exists() else "tile-opt"
+    done = subprocess.run(
+        [tool, f"--tile-pipeline=target=emu:{chip} stop-after=schedule",
+         "--mlir-print-ir-after-failure", "-o", os.devnull, "-"],
+        input=text, text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    failed = re.findall(r"IR Dump After .* Failed \(([\w-]+)", done.stderr)
+    return next((name for name in failed if name != "tile-pipeline"), "")
 
 
 def kind(answer: str) -> str:

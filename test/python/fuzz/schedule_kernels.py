@@ -106,7 +106,7 @@ def draw_product(rng: Any, chip: str) -> Form:
         "out": sums if dtype == "i8" or rng.random() < 0.6 else dtype,
         "ta": rng.random() < 0.15 and dtype != "i8", "tb": rng.random() < 0.7 or dtype == "i8",
         "act": rng.random() < 0.2, "bias": rng.random() < 0.25, "second": rng.random() < 0.15,
-        "nest": rng.random() < 0.1, "counted": rng.random() < 0.5, "most": rng.random() < 0.15,
+        "gate": rng.random() < 0.5 and dtype != "i8", "nest": rng.random() < 0.1, "counted": rng.random() < 0.5, "most": rng.random() < 0.15,
     }  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def text_product(f: Form, p: Pin) -> str:
     loop = [f"for k in {p('loop', f'range(0, {end}, {k})')}:", *indented(body)]
     lines += ["for h in range(rounds):", *indented(loop)] if f["nest"] else loop
     if f["second"]:
-        lines.append("acc = acc - other")
+        lines.append(f"acc = acc {'*' if f['gate'] else '-'} other")
     if f["bias"]:
         lines.append(f"row = {p('row', f'bias.load((j * {n},), ({n},))')}")
         lines.append(f"acc = {p('sum', 'acc + row[None, :]')}")
@@ -178,7 +178,11 @@ def run_product(rng: np.random.Generator, f: Form, size: dict) -> tuple[dict, di
     y, z = (wide(w.T if f["tb"] else w)[:k] for w in (b, d))
     want, terms = rounds * (x @ y), rounds * (np.abs(x) @ np.abs(y))
     if f["second"]:
-        want, terms = want - rounds * (x @ z), terms + rounds * (np.abs(x) @ np.abs(z))
+        other, others = rounds * (x @ z), rounds * (np.abs(x) @ np.abs(z))
+        if f["gate"]:
+            want, terms = want * other, np.abs(want) * others + np.abs(other) * terms
+        else:
+            want, terms = want - other, terms + others
     if f["bias"]:
         want, terms = want + wide(bias), terms + np.abs(wide(bias))
     if f["most"]:

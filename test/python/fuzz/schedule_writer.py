@@ -12,7 +12,8 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from schedule_kernels import KERNELS, Form, Place
+from schedule_catalogue import KERNELS
+from schedule_kernels import Form, Place
 
 Decisions = dict[str, Any]
 
@@ -221,6 +222,10 @@ class Author:
         if same:
             made["loop"]["depth"] = max(depths.values())
             return
+        if self.chance(0.3):  # several tiles in a slot
+            for at in depths:
+                made[at] |= {"ring": "all", "depth": max(depths.values())}
+            return
         for at, depth in depths.items():
             made[at] |= {"ring": at, "depth": depth}
 
@@ -249,6 +254,11 @@ class Author:
         if self.chance(0.15):
             roles.append({"name": "store", "warps": rng.choice([4, 1])})
             stores = "store"
+        if "cast" in self.places and self.chance(0.8):
+            roles.append({"name": "cast", "warps": rng.choice([4, 4, 2, 8])})
+            made["cast"]["role"] = "cast"
+            if self.chance(0.3):
+                made["cast"]["depth"] = rng.randint(1, 3)
         if load["warps"] == 4 and self.chance(0.7):  # the groups of `wgmma` begin at each fourth
             roles.sort(key=lambda role: role["name"] != "load")
         if self.chip.engine and self.chance(0.2) and all(r["warps"] == 4 for r in roles):

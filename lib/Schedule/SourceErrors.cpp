@@ -1,0 +1,12 @@
+// Errors about a schedule in the words of its source.
+#include "SourceErrors.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
+
+using namespace mlir;
+using namespace kiln::tile;
+
+InFlightDiagnostic kiln::emitSourceError(Operation *op, const Twine &message) {
+  if (isa<PutOp, GetOp, ReleaseOp, CopyInOp, WriteOp, ReadOp, ConvertLayoutOp, BarrierOp>(op))
+    return op->emitError(message);
+  return op->emitOpError(message);
+}

@@ -1,0 +1,16 @@
+// Errors about a schedule in the words of its source.
+#ifndef KILN_LIB_SCHEDULE_SOURCEERRORS_H
+#define KILN_LIB_SCHEDULE_SOURCEERRORS_H
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Operation.h"
+
+namespace kiln {
+
+/// As emitOpError, but that it names no op that passes alone make: the author knows the line that
+/// it was made for, not the op.
+mlir::InFlightDiagnostic emitSourceError(mlir::Operation *op, const llvm::Twine &message);
+
+} // namespace kiln
+
+#endif // KILN_LIB_SCHEDULE_SOURCEERRORS_H

@@ -1,0 +1,53 @@
+"""What is refused behind the check of schedules, and may be: each with the pass that refuses it and
+what it says. docs/rationale/schedule-tests.md says why."""
+
+from __future__ import annotations
+
+import re
+
+KNOWN = {
+    "tile-realise-persistence": (r"expected at least \d extents, since 'tile.persistent' groups",),
+    "tile-realise-parts": (
+        r"expected parts each of which every thread has a share of",
+        r"expected parts of a multiple of \d+ along [mnk] for",
+        r"expected operands that are read out of shared memory part by part",
+        r"expected parts that the buffer's order keeps together",
+        r"expected parts along k alone, since 'in_flight' is decided",
+        r"expected 'stage', since 'reads_ahead' is decided",
+    ),
+    "tile-decide-hand-overs": (
+        r"expected another role to read from shared memory what 'tile.depth' is decided of",
+        r"expected loads with 'atom' or 'buffer' in a loop with 'tile.depth', or tensors that",
+        r"expected to convert what another role makes, since 'role' is decided",
+    ),
+    "tile-complete-stages": (
+        r"expected stages that begin with 0 in its role",
+        r"expected a stage of at least \d+, as .* which it needs, is at stage",
+    ),
+    "tile-realise-stages": (
+        r"expected a ring of more than \d+ slots \('depth'\)",
+        r"expected a later stage than \d+, or a place behind it in a trip",
+        r"expected one stage for all that role .* gets, since its copies lag behind one another",
+        r"expected no skew of role .* whose dots in flight read the ring",
+        r"expected to stand in a loop, since copies of role .* lag behind one another",
+        r"expected a channel of buffers that another role fills, since dots read them",
+        r"expected a slot that dots alone read, since the slot is given back when .* commits",
+    ),
+    "tile-realise-copies": (
+        r"expected rows or columns that the copies of role .* \('copies'\) have each of its own",
+        r"expected a role whose copies come to it together, since each makes a part of it",
+    ),
+    "tile-realise-stores": (r"expected in_flight below the boxes of each copy's tensor",),
+    "tile-realise-clusters": (r"expected a buffer whose rows \d+ programs of a cluster bring in",),
+    "tile-split-loops": (r"expected a comparison of the loop's induction variable",),
+    "tile-order-shared": (
+        r"expected 'tile.block_programs' of 1, one program in a block, in role",
+        r"expected copies without a skew in role",
+    ),
+    "tile-plan-shared-memory": (r"expected at most \d+ bytes of shared memory on",),
+}  # fmt: skip
+
+
+def is_known(refuser: str, message: str) -> bool:
+    """Whether a pass behind the checks refuses what it may."""
+    return any(re.search(each, message) for each in KNOWN.get(refuser, ()))
