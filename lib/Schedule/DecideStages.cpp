@@ -427,7 +427,7 @@ static SmallVector<LoadOp> findWritten(scf::ForOp loop, RingPlan &plan) {
   SmallVector<LoadOp> written;
   for (Ring &ring : plan)
     for (RingUse &use : ring.uses)
-      if (ring.isWritten() && !ring.isOwn() && use.getBlock() == loop.getBody() &&
+      if (ring.isWritten() && !ring.isReadByProducer() && use.getBlock() == loop.getBody() &&
           !getWriteStage(use.loads.front()) && !findNest(plan, ring, use))
         llvm::append_range(written, use.loads);
   return written;

@@ -121,7 +121,7 @@ StringRef ProblemMaker::findRole(Operation *op) const {
 bool ProblemMaker::findOps() {
   for (Ring &ring : plan)
     for (RingUse &ringUse : ring.uses) {
-      if (ringUse.getBlock() != &trip.block || ring.isOwn())
+      if (ringUse.getBlock() != &trip.block || ring.isReadByProducer())
         continue;
       if (ringUse.store) {
         stores[ringUse.store] = &ring;

@@ -117,6 +117,11 @@ static std::optional<int64_t> countTripsToTell(Operation *op) {
   return std::nullopt;
 }
 
+static int64_t countUses(Ring &ring, RingUse &use) {
+  return llvm::count_if(ring.uses,
+                        [&](RingUse &other) { return other.getBlock() == use.getBlock(); });
+}
+
 int64_t kiln::countTripsAhead(Ring &ring, RingUse &use) {
   SmallVector<Hold> holds = getHolds(ring, use.getBlock());
   int64_t least = ring.isWritten(), ahead = std::max(ring.depth - 1, least);
@@ -147,11 +152,38 @@ static LogicalResult checkHolds(Ring &ring, RingUse &use) {
   return error;
 }
 
+/// Where dots give slots back by a commit, the role waits for that before it fills a slot again,
+/// and so has started these dots by then, out of slots that it has filled.
+static LogicalResult checkSaid(Ring &ring, RingUse &use) {
+  if (!ring.isGivenByCommit || countUses(ring, use) > 1)
+    return success();
+  for (LoadOp load : use.loads) {
+    std::optional<int64_t> read = findFirstStage(load);
+    if (!read)
+      continue;
+    int64_t filled = load.getStage().value_or(0), ahead = *read - filled;
+    if (ahead < int64_t(ring.isWritten()))
+      return load.emitOpError("expected stages of what reads it behind its own, ")
+             << filled << ", since it is written to its slot at the end of a trip, got " << *read;
+    int64_t least = std::max<int64_t>(ahead + !ring.isWritten(), 1);
+    if (ring.depth < least)
+      return load.emitOpError("expected at least ")
+             << least << " slots ('depth') of what role \"" << ring.producer.getName()
+             << "\" loads for itself, since it is read " << ahead << " trips later ('stage'), got "
+             << ring.depth;
+  }
+  return success();
+}
+
 LogicalResult kiln::checkTripsAhead(Ring &ring) {
   for (RingUse &use : ring.uses) {
-    if (!getLoopOfTrips(use.getSite()) ||
-        llvm::any_of(use.loads, [](LoadOp each) { return findFirstStage(each); }))
+    if (!getLoopOfTrips(use.getSite()))
       continue;
+    if (llvm::any_of(use.loads, [](LoadOp each) { return findFirstStage(each); })) {
+      if (failed(checkSaid(ring, use)))
+        return failure();
+      continue;
+    }
     LoadOp load = use.loads.front();
     int64_t most = kStageLimit - 1 - findNumber(load, "stage").value_or(0);
     int64_t ahead = countTripsAhead(ring, use);

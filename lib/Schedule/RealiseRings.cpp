@@ -93,13 +93,14 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
     if (ring.countsBytes())
       bytes += getBufferBytes(cast<BufferType>(*load.getBuffer()));
   NextOp next = makeNext(rewriter, loc, ring, ring.producer);
-  next.setFills(ring.isOwn());
+  next.setFills(ring.isReadByProducer());
   auto put =
       inRole(PutOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase(), bytes),
              ring.producer);
   copyPlace(first, put);
   // In a turn of programs, whose loops wait for it, another role has it at once.
-  bool isOfTrip = getLoopOfTrips(put) || (ring.isOwn() && isa<scf::ForOp>(put->getParentOp()));
+  bool isOfTrip =
+      getLoopOfTrips(put) || (ring.isReadByProducer() && isa<scf::ForOp>(put->getParentOp()));
   if (ring.isWritten() && isOfTrip) {
     if (std::optional<int64_t> stage = getWriteStage(first))
       put->setAttr(spellDecision(put, "stage"), rewriter.getI64IntegerAttr(*stage));
@@ -147,7 +148,7 @@ static Operation *findWaiting(PutOp put, RoleAttr role) {
 /// What is written from registers is so behind all else of a trip, while it is loaded; but in front
 /// of what its role would wait for in vain.
 void RingRealiser::placeWritten(Ring &ring, PutOp put) {
-  Operation *waiting = ring.isOwn() ? nullptr : findWaiting(put, ring.producer);
+  Operation *waiting = ring.isReadByProducer() ? nullptr : findWaiting(put, ring.producer);
   Operation *place = waiting ? waiting : put->getBlock()->getTerminator();
   put->removeAttr(spellDecision(put, "order"));
   if (Attribute order = waiting ? getDecision(waiting, "order") : Attribute())
@@ -159,7 +160,7 @@ void RingRealiser::placeWritten(Ring &ring, PutOp put) {
 /// What is in a ring that its own role fills is read when it is used first; if nobody says when, so
 /// many trips later as `countTripsAhead` found.
 void RingRealiser::setPlace(Ring &ring, int64_t ahead, PutOp put, GetOp get) {
-  if (!ring.isOwn() || !(isa<scf::ForOp>(put->getParentOp()) || getLoopOfTrips(put)))
+  if (!ring.isReadByProducer() || !(isa<scf::ForOp>(put->getParentOp()) || getLoopOfTrips(put)))
     return;
   auto setStage = [&](Operation *op, int64_t stage) {
     op->setAttr(spellDecision(op, "stage"), rewriter.getI64IntegerAttr(stage));

@@ -182,6 +182,7 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
                << role->getName() << "\" loads, since '" << load.getAtomAttr() << "' counts bytes";
       if (!llvm::is_contained(use.readers, *role))
         use.readers.push_back(*role);
+      ring.isGivenByCommit |= isReadUntilCommit(load);
     }
   }
   return success();
@@ -340,7 +341,7 @@ Operation *kiln::findNest(RingPlan &plan, Ring &ring, RingUse &use) {
 /// Who waits for a tile in a trip waits for it in front of the loops of the trip, too, whose slots
 /// the role that writes it waits for.
 static LogicalResult checkNest(RingPlan &plan, Ring &ring, RingUse &use) {
-  LoadOp load = use.store || ring.isOwn() ? LoadOp() : use.loads.front();
+  LoadOp load = use.store || ring.isReadByProducer() ? LoadOp() : use.loads.front();
   Operation *nest = load && getWriteStage(load) ? findNest(plan, ring, use) : nullptr;
   if (!nest)
     return success();
@@ -360,7 +361,7 @@ static LogicalResult checkNest(RingPlan &plan, Ring &ring, RingUse &use) {
 /// What a role fills for itself no other role uses.
 static LogicalResult checkOwner(Ring &ring) {
   Operation *load = ring.uses.front().getSite();
-  if (!ring.isOwn()) {
+  if (!ring.isReadByProducer()) {
     auto hasDots = [&](RoleAttr role) {
       return load->getParentOfType<KernelOp>()
           .walk([&](DotOp dot) {

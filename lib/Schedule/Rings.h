@@ -34,6 +34,8 @@ struct Ring {
   int64_t depth = 0;
   llvm::SmallVector<RingUse> uses;
   tile::ChannelOp channel;
+  /// Whether dots that end by commit read it.
+  bool isGivenByCommit = false;
 
   /// Whether the atoms count the bytes that they bring, so that one thread of each copy of the role
   /// makes all copies.
@@ -43,7 +45,10 @@ struct Ring {
   /// All roles that use it, each once.
   llvm::SmallVector<tile::RoleAttr> getConsumers() const;
   /// Whether the role that reads is the one that fills.
-  bool isOwn() const { return llvm::is_contained(getConsumers(), producer); }
+  bool isReadByProducer() const { return llvm::is_contained(getConsumers(), producer); }
+  /// Whether its warps then wait for one another alone. Slots that dots give back by a commit have
+  /// barriers, as those which another role fills.
+  bool isOwn() const { return isReadByProducer() && !isGivenByCommit; }
 };
 
 using RingPlan = llvm::SmallVector<Ring>;

@@ -212,11 +212,12 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
     if (puts > 1)
       return put->emitOpError("expected one role to put into a channel, got a second, \"")
              << role.getName() << "\"";
-    bool isEither = channel.getType().getAccumulator() || channel.getType().getBuffers().empty() ||
-                    (put && release && release.getCommit());
-    if (get && !isEither && channel.getType().getOwn() != (put != nullptr))
+    bool isEither = channel.getType().getAccumulator() || channel.getType().getBuffers().empty();
+    // Slots that dots give back by a commit have barriers, whoever fills them.
+    bool isOwn = put && get && !cast<GetOp>(get).getToStart();
+    if (get && !isEither && channel.getType().getOwn() != isOwn)
       return get->emitOpError("expected ")
-             << (put ? "'own' in the type of a channel" : "a tile.put into an 'own' channel")
+             << (isOwn ? "'own' in the type of a channel" : "a tile.put into an 'own' channel")
              << ", since role \"" << role.getName() << "\" "
              << (put ? "puts into it and gets from it" : "gets from it");
     if (get && !release)

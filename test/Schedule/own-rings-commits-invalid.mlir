@@ -1,0 +1,45 @@
+// Before a slot is filled again its dots have given it back, which have started by then.
+// RUN: tile-opt %s --tile-pipeline=stop-after=schedule -split-input-file -verify-diagnostics
+#facts = #tile.facts<noalias, pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+!view = !tile.view<?x?xbf16, strides [?, 1]>
+!out = !tile.view<?x?xf32>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+tile.kernel @shallow(%a: !view {tile.facts = #facts}, %c: !out)
+    attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %k = tile.dim %a, 1 : !view
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %kk = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<128x128xf32> {
+    // expected-error@+1 {{expected at least 3 slots ('depth') of what role "all" loads for itself, since it is read 2 trips later ('stage'), got 2}}
+    %x = tile.load %a[%c0, %kk] {tile.atom = "cp_async", stage = 0} : !view -> tensor<128x32xbf16>
+    %d = tile.dot %x, %x, %s transpose_b {tile.atom = "tcgen05", in_flight = 0, stage = 2}
+       : tensor<128x32xbf16>, tensor<128x32xbf16> -> tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  } {tile.depth = 2 : i64}
+  tile.store %sum, %c[%c0, %c0] : tensor<128x128xf32>, !out
+  tile.return
+}
+}
+
+// -----
+
+!view = !tile.view<?x?xbf16, strides [?, 1]>
+!out = !tile.view<?x?xf32>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+tile.kernel @early(%a: !view, %c: !out) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %k = tile.dim %a, 1 : !view
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %kk = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<128x128xf32> {
+    // expected-error@+1 {{expected stages of what reads it behind its own, 0, since it is written to its slot at the end of a trip, got 0}}
+    %x = tile.load %a[%c0, %kk] {tile.atom = "through_registers", stage = 0} : !view -> tensor<128x32xbf16>
+    %d = tile.dot %x, %x, %s transpose_b {tile.atom = "tcgen05", in_flight = 0, stage = 0}
+       : tensor<128x32xbf16>, tensor<128x32xbf16> -> tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  } {tile.depth = 2 : i64}
+  tile.store %sum, %c[%c0, %c0] : tensor<128x128xf32>, !out
+  tile.return
+}
+}
