@@ -30,6 +30,8 @@ static bool onTensor(Operation *op) {
   return op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
 }
 
+static bool onComputed(Operation *op) { return onTensor(op) && !isa<LoadOp, DotOp>(op); }
+
 /// Of a loop's rings, or of what is handed over. Loads have an attribute of their own.
 static bool onSlots(Operation *op) {
   return isa<scf::ForOp, scf::WhileOp>(op) || (onTensor(op) && !isa<LoadOp>(op));
@@ -51,7 +53,8 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"atom", on<DotOp, DotScaledOp>, Lowering, "tile-lower-to-threads"},
       {"buffer", on<LoadOp, StoreOp>, Schedule, "tile-realise-rings"},
       {"read_atom", on<LoadOp>, Schedule, "tile-realise-rings"},
-      {kResidencyAttrName, onTensor, Schedule, "tile-realise-hand-overs"},
+      {kResidencyAttrName, on<LoadOp, DotOp>, Schedule, "tile-realise-rings"},
+      {kResidencyAttrName, onComputed, Schedule, "tile-realise-hand-overs"},
       {kCarriedAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
       {kColumnsAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
       {kOperandColumnsAttrName, on<DotOp, StartDotOp>, Schedule, "tile-realise-accumulators"},
