@@ -19,9 +19,11 @@ static LogicalResult refuse(Operation *loop, const LoopProblem &made,
                             const schedule::Violation &why, RingPlan &plan) {
   Operation *op = why.op ? made.ops[*why.op] : loop;
   InFlightDiagnostic error = op->emitOpError(describe(why));
-  if (StringRef(why.limit).contains("shared memory"))
+  bool isOfMemory = StringRef(why.limit).contains("shared memory");
+  if (isOfMemory)
     planSharedPieces(loop->getParentOfType<KernelOp>(), plan).list(error);
-  if (why.decision == "in_flight")
+  // Of a product the other way round warps may write another operand there.
+  if (isOfMemory || why.decision == "in_flight")
     noteSwapped(error, loop);
   return error;
 }

@@ -117,9 +117,12 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
       combined;
   // What is handed over has a place where it is made, or used first.
   DenseSet<Value> written;
-  auto addSlots = [&](Value value, Operation *user, const BufferType &buffer) {
+  auto addSlots = [&](Value value, Operation *user, const BufferType &buffer, StringRef what = "") {
     Operation *maker = value.getDefiningOp();
-    add(maker ? maker : user, nameBuffer(buffer), getSharedBytes(buffer) * countSlots(value));
+    int64_t slots = countSlots(value);
+    std::string depth = slots > 1 ? ", of " + std::to_string(slots) + " slots ('depth')" : "";
+    add(maker ? maker : user, nameBuffer(buffer) + what.str() + depth,
+        getSharedBytes(buffer) * slots);
   };
   auto addWritten = [&](OpOperand &operand) {
     if (!isWrittenForDot(operand) || !written.insert(operand.get()).second)
@@ -130,7 +133,7 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
     auto [isOwn, isOthers] = findWriters(operand.get());
     for (bool is : {isOwn, isOthers})
       if (is)
-        addSlots(operand.get(), operand.getOwner(), buffer);
+        addSlots(operand.get(), operand.getOwner(), buffer, " that products read");
   };
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     RoleAttr role = getRunner(op);

@@ -256,6 +256,12 @@ LogicalResult RingRealiser::realise() {
     for (RingUse &use : ring.uses)
       for (LoadOp load : use.loads)
         finish(ring, load);
+  // What warps compute into shared memory is handed over there.
+  kernel.getBody().walk([](Operation *op) {
+    auto place = op->getAttrOfType<StringAttr>(kResidencyAttrName);
+    if (place && (isa<DotOp>(op) || place == "registers"))
+      op->removeAttr(kResidencyAttrName);
+  });
   return success();
 }
 

@@ -30,6 +30,8 @@ static bool onTensor(Operation *op) {
   return op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
 }
 
+static bool onComputed(Operation *op) { return onTensor(op) && !isa<LoadOp, DotOp>(op); }
+
 /// Of a loop's rings, or of what is handed over. Loads have an attribute of their own.
 /// Of a loop whose trips are shared out among programs: by their number, or as a stream.
 template <typename Share>
@@ -49,7 +51,8 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {"atom", on<DotOp, DotScaledOp>, Lowering, "tile-lower-to-threads"},
       {"buffer", on<LoadOp, StoreOp>, Schedule, "tile-realise-rings"},
       {"read_atom", on<LoadOp>, Schedule, "tile-realise-rings"},
-      {kResidencyAttrName, onTensor, Schedule, "tile-realise-hand-overs"},
+      {kResidencyAttrName, on<LoadOp, DotOp>, Schedule, "tile-realise-rings"},
+      {kResidencyAttrName, onComputed, Schedule, "tile-realise-hand-overs"},
       {kCarriedAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
       {kColumnsAttrName, on<DotOp, WaitOp>, Schedule, "tile-realise-accumulators"},
       {kOperandColumnsAttrName, on<DotOp, StartDotOp>, Schedule, "tile-realise-accumulators"},

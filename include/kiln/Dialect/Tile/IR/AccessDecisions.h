@@ -42,8 +42,9 @@ inline constexpr llvm::StringLiteral kFetchedAttrName = "tile.fetched";
 /// when as many in front of it have been used.
 inline constexpr llvm::StringLiteral kHeldAttrName = "tile.held";
 
-/// Of a conversion by which one role hands a tensor over, to conversions of other roles: the
-/// channel that carries it. Its slots are a buffer in shared memory, or sums in tensor memory.
+/// Of a conversion by which one role hands a tensor over, to conversions of other roles or to
+/// products that read it from shared memory: the channel that carries it. Its slots are a buffer in
+/// shared memory, or sums in tensor memory.
 inline constexpr llvm::StringLiteral kHandedAttrName = "tile.handed";
 
 /// Of a select of tensors in a loop, a boolean: whether it masks in those trips alone in which not
