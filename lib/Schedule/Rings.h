@@ -97,6 +97,9 @@ std::optional<int64_t> getLoopDepth(mlir::Block *block);
 /// what is missing or contradictory.
 mlir::FailureOr<RingPlan> planRings(tile::KernelOp kernel);
 
+/// Whether dots that end by commit, which gives a slot back, read what a load brings.
+bool isReadUntilCommit(tile::LoadOp load);
+
 /// Loads of which nobody says that they share a ring share one as far as they can: what would come
 /// together at several stages comes apart, and so does what commits of dots give back and what
 /// lanes do; what lies otherwise in memory has a ring of its own.

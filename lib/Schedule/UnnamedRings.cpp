@@ -7,10 +7,10 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Whether commits of dots give back what a load brings.
-static bool isCommitted(LoadOp load) {
-  return llvm::all_of(load.getResult().getUses(), [](OpOperand &use) {
-    return isReadFromBuffer(use) && endsByCommit(cast<DotOp>(use.getOwner()).getAtomAttr());
+bool kiln::isReadUntilCommit(LoadOp load) {
+  return llvm::any_of(load.getResult().getUses(), [](OpOperand &use) {
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    return dot && dot.getInFlight() && isReadFromBuffer(use) && endsByCommit(dot.getAtomAttr());
   });
 }
 
@@ -22,7 +22,7 @@ static SmallVector<RingUse> cutUse(RingUse &use) {
   auto first = llvm::find_if(said, [](Attribute stage) { return bool(stage); });
   Attribute usual = first == said.end() ? Attribute() : *first;
   for (auto [load, stage] : llvm::zip_equal(use.loads, said))
-    parts[{stage ? stage : usual, isCommitted(load)}].loads.push_back(load);
+    parts[{stage ? stage : usual, isReadUntilCommit(load)}].loads.push_back(load);
   return llvm::to_vector(llvm::make_second_range(parts));
 }
 
@@ -35,10 +35,11 @@ RingPlan kiln::partUnnamed(const RingPlan &plan) {
     }
     size_t begin = parted.size();
     auto add = [&](RingUse use, bool isApart) {
-      bool isByCommit = isCommitted(use.loads.front());
+      bool isByCommit = isReadUntilCommit(use.loads.front());
       auto fits = [&](Ring &other) {
         RingUse &its = other.uses.front();
-        return its.getBuffers() == use.getBuffers() && isCommitted(its.loads.front()) == isByCommit;
+        return its.getBuffers() == use.getBuffers() &&
+               isReadUntilCommit(its.loads.front()) == isByCommit;
       };
       auto *found =
           isApart ? parted.end() : std::find_if(parted.begin() + begin, parted.end(), fits);
