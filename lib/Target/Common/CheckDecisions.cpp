@@ -318,6 +318,9 @@ LogicalResult kiln::checkWarps(KernelOp kernel, TargetInterface target) {
   }
   if (target.runsOnHost())
     return success();
+  if (pinned && pinned.getInt() != warps)
+    return kernel.emitOpError("expected 'tile.warps' to be those of all roles, ")
+           << warps << ", got " << pinned.getInt();
   int64_t most = kMostThreads / target.getChipRecord().warpSize;
   if (warps <= most)
     return success();
@@ -337,6 +340,12 @@ static LogicalResult checkLaunches(KernelOp kernel, TargetInterface target) {
     return emitUnsupported(kernel, target,
                            "expected a chip whose kernels wait for those before them, since "
                            "'tile.overlap' is decided");
+  Operation *grid = kernel.hasGrid() ? kernel.getGrid().front().getTerminator() : nullptr;
+  for (unsigned axis = grid ? grid->getNumOperands() : 3; cluster && axis < 3; ++axis)
+    if (cluster[axis] > 1)
+      return kernel.emitOpError("expected '")
+             << kClusterAttrName << "' of one program along "
+             << "xyz"[axis] << ", where the grid has no extent, got " << cluster[axis];
   const std::optional<Figure> &most = target.getChipRecord().figures.clusterBlocks;
   int64_t programs = 1;
   for (int64_t extent : cluster ? cluster.asArrayRef() : ArrayRef<int64_t>())

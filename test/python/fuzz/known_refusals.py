@@ -14,6 +14,7 @@ KNOWN = {
         r"expected parts that the buffer's order keeps together",
         r"expected parts along k alone, since 'in_flight' is decided",
         r"expected 'stage', since 'reads_ahead' is decided",
+        r"expected no 'reads_ahead' of a dot that reads its buffers itself",
     ),
     "tile-decide-hand-overs": (
         r"expected another role to read from shared memory what 'tile.depth' is decided of",
@@ -29,6 +30,7 @@ KNOWN = {
         r"expected a later stage than \d+, or a place behind it in a trip",
         r"expected one stage for all that role .* gets, since its copies lag behind one another",
         r"expected no skew of role .* whose dots in flight read the ring",
+        r"expected to be waited for in its own trip, since the next trip writes an operand's reg",
         r"expected to stand in a loop, since copies of role .* lag behind one another",
         r"expected a channel of buffers that another role fills, since dots read them",
         r"expected a slot that dots alone read, since the slot is given back when .* commits",
