@@ -318,6 +318,11 @@ ConvertLayoutOp HandOverDecider::makeRead(ConvertLayoutOp handed, RoleAttr role,
 LogicalResult HandOverDecider::write(Value value, Edge &edge) {
   // Who can fetch sums in tensor memory, the atom says.
   bool isSum = !edge.isOwn && findSummingDot(value);
+  if (edge.isOwn && edge.maker.getSkew())
+    return edge.uses.front().second.front()->getOwner()->emitOpError("expected no skew of role \"")
+           << edge.maker.getName()
+           << "\", which itself writes what its products read from shared memory, got "
+           << edge.maker.getSkew();
   for (auto &[role, uses] : edge.uses)
     for (OpOperand *use : uses)
       if (!isSum && failed(checkWarps(*use, edge, cast<RoleAttr>(role))))
