@@ -191,8 +191,33 @@ int64_t kiln::countSlots(Value value) {
   return held + 1;
 }
 
-/// The order in a buffer that products take and that is written, and else read, in the fewest
-/// cycles; where no product reads it, the best for the first use.
+/// Where no product reads a buffer, the order that is best for its first reader; or rows of parts,
+/// if copies would not find theirs in one piece.
+static std::vector<LinearLayout> findOrders(const LinearLayout &written, RoleAttr maker,
+                                            ArrayRef<BufferReader> readers, RankedTensorType type,
+                                            TargetInterface target) {
+  ArrayRef<int64_t> shape = type.getShape();
+  std::vector<BufferReader> sides(readers);
+  sides.push_back({{}, 0, {}, maker.getCopies(), written});
+  auto fits = [&](const LinearLayout &order) {
+    return llvm::all_of(sides, [&](auto &side) { return admits(order, side, type); });
+  };
+  unsigned bytes = getSharedElementBytes(type.getElementType());
+  LinearLayout best =
+      planShared(written, readers.front().getLayout(), bytes, target.getChipRecord(), {}).layout;
+  if (fits(best))
+    return {best};
+  std::vector<LinearLayout> orders;
+  for (const BufferReader &side : sides)
+    for (LinearLayout &order :
+         repeatOrders({getRowMajorLayout(getShare(side, side.getLayout(), shape))}, shape))
+      if (fits(order))
+        orders.push_back(order);
+  return orders;
+}
+
+/// The order in a buffer, of those that all sides can have, that is written and read by lanes in
+/// the fewest cycles.
 FailureOr<LinearLayout> HandOverDecider::decideOrder(ConvertLayoutOp handed, Edge &edge,
                                                      TargetInterface target) {
   RankedTensorType type = getHandedType(cast<RankedTensorType>(handed.getType()));
@@ -207,15 +232,15 @@ FailureOr<LinearLayout> HandOverDecider::decideOrder(ConvertLayoutOp handed, Edg
               ? BufferReader::ofDot(*use)
               : BufferReader::ofLanes(conversion ? conversion.getResult() : handed.getResult(),
                                       use->getOwner()));
+      readers.back().copies = cast<RoleAttr>(role).getCopies();
     }
   auto product = llvm::find_if(readers, [](auto &reader) { return bool(reader.dot); });
-  if (product == readers.end())
-    return planShared(written, readers.front().getLayout(), bytes, target.getChipRecord(), {})
-        .layout;
+  std::vector<LinearLayout> orders =
+      product == readers.end() ? findOrders(written, edge.maker, readers, type, target)
+                               : findWrittenOrders(written, edge.maker.getCopies(), readers, type);
   std::optional<LinearLayout> best;
   std::pair<int64_t, int64_t> fewest;
-  for (const LinearLayout &order :
-       findWrittenOrders(written, edge.maker.getCopies(), readers, type)) {
+  for (const LinearLayout &order : orders) {
     std::pair<int64_t, int64_t> cost;
     auto add = [&](const LinearLayout &layout, bool isWrite) {
       SharedSide side = measureSide(layout, order, bytes, target.getChipRecord(), isWrite, {});
@@ -233,6 +258,11 @@ FailureOr<LinearLayout> HandOverDecider::decideOrder(ConvertLayoutOp handed, Edg
   }
   if (best)
     return *best;
+  if (product == readers.end())
+    return edge.uses.front().second.front()->getOwner()->emitOpError(
+               "expected a tensor that copies share out in one way, since each of role \"")
+           << edge.maker.getName() << "\" writes a part of a buffer and others read theirs, got "
+           << type;
   InFlightDiagnostic error = product->dot.emitOpError("expected an operand ")
                              << "ab"[product->operand] << " that each copy of role \""
                              << edge.maker.getName() << "\" can write to shared memory as "
@@ -289,6 +319,11 @@ ConvertLayoutOp HandOverDecider::makeRead(ConvertLayoutOp handed, RoleAttr role,
 LogicalResult HandOverDecider::write(Value value, Edge &edge) {
   // Who can fetch sums in tensor memory, the atom says.
   bool isSum = !edge.isOwn && findSummingDot(value);
+  if (edge.isOwn && edge.maker.getSkew())
+    return edge.uses.front().second.front()->getOwner()->emitOpError("expected no skew of role \"")
+           << edge.maker.getName()
+           << "\", which itself writes what its products read from shared memory, got "
+           << edge.maker.getSkew();
   for (auto &[role, uses] : edge.uses)
     for (OpOperand *use : uses)
       if (!isSum && failed(checkWarps(*use, edge, cast<RoleAttr>(role))))

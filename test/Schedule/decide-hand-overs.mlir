@@ -1,5 +1,5 @@
 // How tensors go from the role that makes them to others: by which channel, and who reads them as what.
-// RUN: tile-opt %s --tile-decide-hand-overs | FileCheck %s
+// RUN: tile-opt %s --tile-decide-hand-overs --split-input-file | FileCheck %s
 
 #four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
 #two = #tile.layout<register = [[1],[2],[256]], lane = [[4],[8],[16],[32],[64]], warp = [[128]]>
@@ -81,6 +81,30 @@ tile.kernel @sums(%b: !tile.view<?x?xf32>)
   %d = tile.dot %x, %y, %zero {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 2}
      : !tile.buffer<128x32xf16>, !tile.buffer<32x32xf16> -> !s
   tile.store %d, %b[%c0, %c0] {role = "use"} : !s, !tile.view<?x?xf32>
+  tile.return
+}
+}
+
+// -----
+
+// Copies that share out columns each write a part of the buffer, one behind another, though rows would
+// be read as well if they were whole.
+#make = #tile.layout<register = [[0,1],[0,2]], lane = [[0,4],[0,8],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0],[0,16]]>
+#use = #tile.layout<register = [[0,1],[0,2],[0,4]], lane = [[0,8],[0,16],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0]]>
+!m = tensor<32x32xf32, #make>
+!n = tensor<32x32xf32, #use>
+!view = !tile.view<?x?xf32>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// CHECK: #[[$PARTS:.*]] = #tile.layout<offset = {{.*}}[0,16]]>
+// CHECK-LABEL: tile.kernel @copies
+// CHECK: tile.handed = !tile.channel<1, !tile.buffer<32x32xf32, #[[$PARTS]]>>
+tile.kernel @copies(%a: !view, %b: !view) attributes {
+    tile.roles = [#tile.role<"make", warps = 4, copies = 2>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0, %c0] {role = "make"} : !view -> !m
+  %u = tile.convert_layout %x {role = "use"} : !m -> !n
+  tile.store %u, %b[%c0, %c0] {role = "use"} : !n, !view
   tile.return
 }
 }

@@ -88,3 +88,24 @@ tile.kernel @depth(%a: !view) attributes {tile.roles = [#tile.role<"mma", warps 
   tile.return
 }
 }
+
+// -----
+
+#four = #tile.layout<register = [[0,1],[0,2],[0,4],[16,0],[32,0]], lane = [[0,8],[0,16],[0,32],[1,0],[2,0]], warp = [[4,0],[8,0]]>
+#rows = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0],[128,0]]>
+!t = tensor<64x64xbf16, #four>
+!s = tensor<256x64xf32, #rows>
+!view = !tile.view<?x?xbf16>
+
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+// Copies that lag behind one another would wait for what the last has not written.
+tile.kernel @skew(%a: !view) attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = 2, skew = 1>]} {
+  %x = tile.alloc : !tile.buffer<256x64xbf16>
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : !s
+  %y = tile.load %a[%c0, %c0] {role = "mma"} : !view -> !t
+  // expected-error @+1 {{expected no skew of role "mma", which itself writes what its products read from shared memory, got 1}}
+  %d = tile.dot %x, %y, %zero {atom = #nvptx.tcgen05<"m128n64k16", bf16, f32>, role = "mma", in_flight = 0} : !tile.buffer<256x64xbf16>, !t -> !s
+  tile.return
+}
+}

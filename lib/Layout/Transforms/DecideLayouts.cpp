@@ -175,7 +175,8 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       auto type = withLayout(cast<RankedTensorType>(value.getType()), layout);
       auto conversion = ConvertLayoutOp::create(builder, value.getLoc(), type, value);
       operand->set(conversion);
-      bool isHandedOver = !(threads.of(value) == threads.of(user));
+      // What no role makes, as a constant, each makes for itself.
+      bool isHandedOver = !(threads.of(value) == threads.of(user)) && !findMakers(value).empty();
       if (isInBuffer(value) || isHandedOver)
         followUser(conversion, user);
       if (isHandedOver && getRoleName(user).empty())

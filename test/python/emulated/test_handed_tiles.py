@@ -1,0 +1,96 @@
+"""Tiles that one role makes and another uses, of roles of unlike warps and copies: bytes and masks,
+transposes, and what its maker uses, too. On an emulated chip, against float64."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16 = ml_dtypes.bfloat16
+
+
+@kiln.kernel
+def handed(
+    x: kiln.View, y: kiln.View, z: kiln.View, kind: kiln.constexpr, warps: kiln.constexpr,
+    makers: kiln.constexpr, users: kiln.constexpr, depth: kiln.constexpr, rows: kiln.constexpr,
+    columns: kiln.constexpr,
+):  # fmt: skip
+    i = kiln.grid(kiln.cdiv(x.shape[0], rows))
+    kiln.pin(
+        roles=(
+            kiln.role("load", warps=4),
+            kiln.role("make", warps=warps, copies=makers),
+            kiln.role("use", warps=4, copies=users),
+        )
+    )
+    sums = kiln.zeros((rows, columns), kiln.f32)
+    own = kiln.zeros((rows,), kiln.f32)
+    for k in kiln.pin(range(0, x.shape[1], columns), depth=depth):
+        t = kiln.pin(x.load((i * rows, k), (rows, columns)), role="load", atom="tma")
+        u = kiln.pin(t.to(kiln.f32) * 2.0, role="make")
+        if kind == "bytes":
+            sums = kiln.pin(sums + kiln.pin(u.to(kiln.i8), role="make").to(kiln.f32), role="use")
+        elif kind == "masks":
+            mask = kiln.pin(u > 1.0, role="make")
+            sums = kiln.pin(kiln.where(mask, sums + 1.0, sums), role="use")
+        elif kind == "transposes":
+            sums = kiln.pin(sums + u.T, role="use")
+        else:
+            sums = kiln.pin(sums + u, role="use")
+            own = kiln.pin(own + kiln.sum(u, axis=1), role="make")
+    if kind == "both":
+        kiln.pin(z.store((i * rows,), own), role="make")
+    kiln.pin(y.store((i * rows, 0), sums), role="use")
+
+
+@pytest.mark.parametrize("draw", range(3))
+@pytest.mark.parametrize("kind", ["bytes", "masks", "transposes", "both"])
+@pytest.mark.parametrize(
+    "warps, makers, users", [(2, 1, 1), (8, 1, 1), (4, 2, 1), (4, 1, 2), (2, 2, 2)]
+)
+def test_roles_of_unlike_threads(
+    rng, kind: str, warps: int, makers: int, users: int, draw: int
+) -> None:
+    rows, columns = (64, 64) if kind == "transposes" else ((64, 32), (128, 32), (64, 64))[draw]
+    trips, programs = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    x = rng.integers(-8, 9, (rows * programs, columns * trips)).astype(BF16)
+    y = np.full((rows * programs, columns), np.nan, np.float32)
+    z = np.zeros(rows * programs, np.float32)
+    tile = dict(kind=kind, warps=warps, makers=makers, users=users, depth=int(rng.integers(1, 4)),
+                rows=rows, columns=columns)  # fmt: skip
+    if kind == "transposes" and makers == users == 2:  # rows of what is columns to the others
+        with pytest.raises(kiln.CompileError, match='each of role "make" writes a part') as refused:
+            handed.options(device="emu:sm_90a")(x, y, z, **tile)
+        assert "sums + u.T" in str(refused.value)
+        return
+    handed.options(device="emu:sm_90a")(x, y, z, **tile)
+    u = 2 * x.astype(np.float64).reshape(programs, rows, trips, columns)
+    if kind == "masks":
+        u = (u > 1).astype(np.float64)
+    want = u.sum(2)
+    if kind == "transposes":
+        want = want.swapaxes(1, 2)
+    assert np.array_equal(y, want.reshape(y.shape)), tile
+    if kind == "both":
+        assert np.array_equal(z, u.sum((2, 3)).reshape(-1)), tile
+
+
+def test_a_number_of_several_copies_is_refused(rng) -> None:
+    @kiln.kernel
+    def number(x: kiln.View, y: kiln.View):
+        kiln.grid(1)
+        kiln.pin(
+            roles=(kiln.role("make", warps=4, copies=2), kiln.role("use", warps=4)),
+        )
+        t = kiln.pin(x.load((0, 0), (64, 64)), role="make")
+        most = kiln.pin(kiln.max(kiln.max(t, axis=1), axis=0), role="make")
+        kiln.pin(y.store((0, 0), kiln.pin(y.load((0, 0), (64, 64)) + most, role="use")), role="use")
+
+    x, y = (np.zeros((64, 64), np.float32) for _ in "xy")
+    with pytest.raises(
+        kiln.CompileError, match='a role of one copy to make a number that role "use"'
+    ):
+        number.options(device="emu:sm_90a")(x, y)
