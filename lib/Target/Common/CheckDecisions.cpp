@@ -1,5 +1,4 @@
-// Holds the decisions of a source against its target, before any is realised; and finds those that
-// are left when all should be.
+// Holds the decisions of a source against its target, before any is realised.
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
@@ -22,7 +21,6 @@ using namespace kiln::tile;
 
 namespace kiln {
 #define GEN_PASS_DEF_CHECKDECISIONS
-#define GEN_PASS_DEF_CHECKREALISED
 #include "kiln/Target/Common/Passes.h.inc"
 } // namespace kiln
 
@@ -36,8 +34,6 @@ std::string kiln::findRolesDecision(Operation *op) {
            !llvm::is_contained(kWithoutRoles, decision.name);
   });
 }
-
-//===- Before -------------------------------------------------------------------------------===//
 
 static LogicalResult checkAtom(Operation *op, StringRef name, TargetInterface target) {
   Attribute atom = getDecision(op, name);
@@ -226,6 +222,17 @@ static LogicalResult checkSumResidency(DotOp dot, StringRef place) {
          << kResidencyAttrName << "' is decided, got " << atom;
 }
 
+/// What an error says of a product's instruction, which it may have none of.
+static std::string describeAtom(DotOp dot) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (Attribute atom = dot.getAtomAttr())
+    os << atom;
+  else
+    os << "none";
+  return text;
+}
+
 /// A loop that carries a sum is around the product itself.
 static LogicalResult checkCarried(DotOp dot) {
   if (!dot->hasAttr(kCarriedAttrName))
@@ -233,7 +240,7 @@ static LogicalResult checkCarried(DotOp dot) {
   auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
   if (!atom || atom.getAccumulatorPlace() != Place::Tensor)
     return dot.emitOpError("expected 'atom' to have its sum in tensor memory, since '")
-           << kCarriedAttrName << "' is decided, got " << dot.getAtomAttr();
+           << kCarriedAttrName << "' is decided, got " << describeAtom(dot);
   if (isa<scf::ForOp, scf::WhileOp>(dot->getParentOp()))
     return success();
   return dot.emitOpError("expected to stand in a loop itself, since '")
@@ -246,7 +253,7 @@ static LogicalResult checkColumns(DotOp dot) {
   for (StringRef name : {kColumnsAttrName, kOperandColumnsAttrName})
     if (dot->hasAttr(name) && (!atom || atom.getAccumulatorPlace() != Place::Tensor))
       return dot.emitOpError("expected 'atom' to have its sum in tensor memory, since '")
-             << name << "' is decided, got " << dot.getAtomAttr();
+             << name << "' is decided, got " << describeAtom(dot);
   return success();
 }
 
@@ -432,6 +439,7 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
                                             {"ring", {"atom"}},
                                             {"depth", {"atom"}},
                                             {"multicast", {"atom"}},
+                                            {kWriteStageAttrName, {"atom"}},
                                             {kHeldAttrName, {"role"}}})) ||
                    failed(checkHeld(load)) || failed(checkMulticast(load)) ||
                    failed(checkAtomHints(load, target)) || failed(checkFit(load, target)));
@@ -470,30 +478,6 @@ struct CheckDecisions : public kiln::impl::CheckDecisionsBase<CheckDecisions> {
           signalPassFailure();
       });
     }
-  }
-};
-
-//===- After --------------------------------------------------------------------------------===//
-
-struct CheckRealised : public kiln::impl::CheckRealisedBase<CheckRealised> {
-  void runOnOperation() override {
-    TargetInterface target = getTarget(getOperation());
-    bool isHost = target && target.runsOnHost();
-    getOperation().walk([&](Operation *op) {
-      std::string name = findDecision(op, [&](const Decision &decision) {
-        // A host's lowering reads none of what is decided of ops, and its launches have no more to
-        // decide than the grid: they never overlap.
-        if (isHost && (decision.name == kOverlapAttrName || decision.name == kTriggersAttrName))
-          return false;
-        return decision.readBy != ReadBy::Lowering ||
-               (isHost && !decision.isMark && !isa<KernelOp>(op));
-      });
-      if (name.empty())
-        return;
-      op->emitOpError("expected no '") << name << "' once the schedule is realised: nothing "
-                                       << "obeyed it";
-      signalPassFailure();
-    });
   }
 };
 } // namespace
