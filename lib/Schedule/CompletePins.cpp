@@ -264,7 +264,8 @@ static bool feeds(Value value, function_ref<bool(DotOp)> isSuch) {
 /// it.
 bool PinCompleter::fillsRing(LoadOp load) {
   if (hasAtom(load) || load.getRing() || load.getDepth() || load.getBuffer() ||
-      load.getMulticast() || load.getReadAtomAttr() || load->getParentOp()->hasAttr(kDepthAttrName))
+      load.getMulticast() || load->hasAttr(kWriteStageAttrName) || load.getReadAtomAttr() ||
+      load->getParentOp()->hasAttr(kDepthAttrName))
     return true;
   StringRef role = getRoleName(load);
   return !role.empty() && llvm::any_of(load->getUsers(), [&](Operation *user) {
@@ -297,9 +298,10 @@ SmallVector<LoadOp> PinCompleter::findBrought(bool isApart) {
 /// The name of a copy that can bring a tile. An engine brings it for other roles, and a copy that
 /// only who started it can wait for, for its own.
 std::string PinCompleter::chooseCopy(LoadOp load, bool isOwn, bool direct) {
+  bool isThroughRegisters = load->hasAttr(kWriteStageAttrName);
   for (Attribute atom : target.getAtoms(load)) {
     auto copy = dyn_cast<CopyAtomInterface>(atom);
-    if (!direct || !copy || isa<ThroughRegistersAttr>(atom))
+    if (!direct || !copy || isThroughRegisters || isa<ThroughRegistersAttr>(atom))
       continue;
     Completion completion = copy.getCompletion();
     if (completion != (isOwn ? Completion::CountedBytes : Completion::Instructions) &&

@@ -1,5 +1,4 @@
-// Holds the decisions of a source against its target, before any is realised; and finds those that
-// are left when all should be.
+// Holds the decisions of a source against its target, before any is realised.
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
@@ -22,7 +21,6 @@ using namespace kiln::tile;
 
 namespace kiln {
 #define GEN_PASS_DEF_CHECKDECISIONS
-#define GEN_PASS_DEF_CHECKREALISED
 #include "kiln/Target/Common/Passes.h.inc"
 } // namespace kiln
 
@@ -36,8 +34,6 @@ std::string kiln::findRolesDecision(Operation *op) {
            !llvm::is_contained(kWithoutRoles, decision.name);
   });
 }
-
-//===- Before -------------------------------------------------------------------------------===//
 
 static LogicalResult checkAtom(Operation *op, StringRef name, TargetInterface target) {
   Attribute atom = getDecision(op, name);
@@ -424,6 +420,7 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
                                             {"ring", {"atom"}},
                                             {"depth", {"atom"}},
                                             {"multicast", {"atom"}},
+                                            {kWriteStageAttrName, {"atom"}},
                                             {kHeldAttrName, {"role"}}})) ||
                    failed(checkHeld(load)) || failed(checkMulticast(load)) ||
                    failed(checkAtomHints(load, target)) || failed(checkFit(load, target)));
@@ -462,30 +459,6 @@ struct CheckDecisions : public kiln::impl::CheckDecisionsBase<CheckDecisions> {
           signalPassFailure();
       });
     }
-  }
-};
-
-//===- After --------------------------------------------------------------------------------===//
-
-struct CheckRealised : public kiln::impl::CheckRealisedBase<CheckRealised> {
-  void runOnOperation() override {
-    TargetInterface target = getTarget(getOperation());
-    bool isHost = target && target.runsOnHost();
-    getOperation().walk([&](Operation *op) {
-      std::string name = findDecision(op, [&](const Decision &decision) {
-        // A host's lowering reads none of what is decided of ops, and its launches have no more to
-        // decide than the grid: they never overlap.
-        if (isHost && (decision.name == kOverlapAttrName || decision.name == kTriggersAttrName))
-          return false;
-        return decision.readBy != ReadBy::Lowering ||
-               (isHost && !decision.isMark && !isa<KernelOp>(op));
-      });
-      if (name.empty())
-        return;
-      op->emitOpError("expected no '") << name << "' once the schedule is realised: nothing "
-                                       << "obeyed it";
-      signalPassFailure();
-    });
   }
 };
 } // namespace

@@ -65,6 +65,10 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %r = tile.load %a[%c0, %c0] {read_atom = #nvptx.ldmatrix<4, 16>, role = "load"} : !view -> tensor<64x64xbf16>
     // expected-error @+1 {{expected 'atom', since 'ring' is decided}}
     %z = tile.load %a[%c0, %c0] {ring = "keys", role = "load"} : !view -> tensor<64x64xbf16>
+    // expected-error @+1 {{expected 'atom', since 'tile.write_stage' is decided}}
+    %w = tile.load %a[%c0, %c0] {tile.write_stage = 1, role = "load"} : !view -> tensor<64x64xbf16>
+    // expected-error @+1 {{expected 'atom', since 'tile.carried' is decided}}
+    %g = tile.dot %y, %z, %zero {tile.carried = "registers", role = "mma"} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
     // expected-error @+1 {{expected 'role', since #nvptx.wgmma<"m64n64k16", bf16, f32> runs on after it has started}}
     %d = tile.dot %x, %y, %zero {atom = #wgmma} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
     // expected-error @+1 {{expected an atom that runs on after it has started, since 'in_flight' is decided, got #tile.fma}}

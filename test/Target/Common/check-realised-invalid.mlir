@@ -66,9 +66,9 @@ tile.kernel @marks(%a: !tile.view<?xf32>, %n: index) {
 module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>} {
   tile.kernel @host(%a: !tile.view<?xf32>) {
     %i = tile.iota 0 : tensor<64xi32>
-    // expected-error @+1 {{expected no 'tile.run' once the schedule is realised: nothing obeyed it}}
+    // expected-error @+1 {{expected no 'tile.run' on cpu, which runs a program as one thread's loops}}
     %x = tile.gather %a[%i] {tile.run = array<i64: 0, 4>} : !tile.view<?xf32>, [tensor<64xi32>] -> tensor<64xf32>
-    // expected-error @+1 {{expected no 'tile.layout' once the schedule is realised: nothing obeyed it}}
+    // expected-error @+1 {{expected no 'tile.layout' on cpu, which runs a program as one thread's loops}}
     %y = arith.addf %x, %x {tile.layout = #tile.layout<register = [[1],[2],[4],[8],[16],[32]]>} : tensor<64xf32>
     tile.return
   }
