@@ -87,8 +87,8 @@ def pin(
     sides, and a sum in tensor memory has one slot more than its product's `in_flight`. `held`,
     around a load without an atom of which a store by an engine is made, is how many of the store's
     boxes threads have in registers at a time. Rows that `kiln.gather` loads go through registers,
-    and lie in no ring. What is loaded through registers is written to its slot at the end of a trip: of the load's
-    stage, or of `write_stage`. `in_flight` is how many products started later may run when this one
+    and lie in no ring. What is loaded through registers is written to its slot at the end of a
+    trip: of the load's stage, or of `write_stage`. `in_flight` is how many products started later may run when this one
     is waited for, or how many stores. `layout` says who holds which element of the result, as
     `kiln layout` shows it. `residency` is where products read the result, "registers" or "shared"
     memory, or, around a product, where its sum is, "registers" or "tensor_memory": what a load has
