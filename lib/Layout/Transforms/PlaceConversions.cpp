@@ -5,11 +5,13 @@
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <vector>
 
 namespace kiln {
 #define GEN_PASS_DEF_PLACECONVERSIONS
@@ -114,8 +116,8 @@ private:
     constexpr int kMostRemade = 8 * kWhole;
     if (countRemade(input, kMostRemade, op))
       return replace(op, remake(input, wanted, op->use_begin()->getOwner()));
-    return moveAll(op, wanted) || pushUp(op, wanted) || pushDown(op) || loadDirectly(op, wanted) ||
-           loadNear(op, wanted) || hoist(op);
+    return makeWithout(op, wanted) || moveAll(op, wanted) || pushUp(op, wanted) || pushDown(op) ||
+           loadDirectly(op, wanted) || loadNear(op, wanted) || hoist(op);
   }
 
   /// Gives all that the value is made of another layout. Nobody else may use any of it, but for
@@ -151,6 +153,42 @@ private:
     return layouts &&
            llvm::none_of(*layouts, [](auto &entry) { return isa<LoadOp>(entry.first); }) &&
            move(*layouts, op);
+  }
+
+  /// Whether a conversion of a tensor needs more shared memory than there is.
+  bool isTooLarge(RankedTensorType type, const LinearLayout &from, const LinearLayout &to) const {
+    return getSharedBytes(type) > target.getChipRecord().sharedBytes &&
+           classifyConversion(from, to).kind == ConversionKind::Memory;
+  }
+
+  /// What no conversion can give the layout that is wanted is made in it: of loads those of fewer
+  /// bytes are converted, and the others are loaded so.
+  bool makeWithout(ConvertLayoutOp op, const LinearLayout &wanted) {
+    if (!isTooLarge(op.getType(), getLayout(op.getInput()), wanted))
+      return false;
+    // What is converted already is converted to that layout.
+    auto mayConvert = [&](ConvertLayoutOp before) {
+      return !before.getHowAttr() && !isHandedOver(before) &&
+             getSharedBytes(before.getType()) <= target.getChipRecord().sharedBytes;
+    };
+    std::optional<Layouts> layouts = layOut(op.getInput(), wanted, mayConvert);
+    if (!layouts)
+      return false;
+    std::vector<std::pair<LoadOp, LinearLayout>> converted;
+    for (auto &[def, layout] : *layouts)
+      if (auto load = dyn_cast<LoadOp>(def))
+        if (LinearLayout own = getLayout(load); !isTooLarge(load.getType(), own, layout))
+          converted.push_back({load, own});
+    if (!move(*layouts, op))
+      return false;
+    for (auto &[load, own] : converted) {
+      LinearLayout asked = getLayout(load);
+      setLayout(load.getResult(), own);
+      builder.setInsertionPointAfter(load);
+      if (Value made = convert(load, asked, op); made != load)
+        load.getResult().replaceAllUsesExcept(made, made.getDefiningOp());
+    }
+    return true;
   }
 
   bool replace(ConvertLayoutOp op, Value value) {

@@ -45,7 +45,8 @@ std::optional<LinearLayout> kiln::getOperandLayout(Operation *op, Value operand,
       });
 }
 
-std::optional<Layouts> kiln::layOut(Value made, const LinearLayout &wanted) {
+std::optional<Layouts> kiln::layOut(Value made, const LinearLayout &wanted,
+                                    function_ref<bool(ConvertLayoutOp)> mayConvert) {
   Layouts layouts;
   std::vector<std::pair<Value, LinearLayout>> left{{made, wanted}};
   while (!left.empty()) {
@@ -54,7 +55,9 @@ std::optional<Layouts> kiln::layOut(Value made, const LinearLayout &wanted) {
     Operation *def = value.getDefiningOp();
     layout = canonicalise(layout);
     auto load = dyn_cast_or_null<LoadOp>(def);
-    bool isLeaf = def && (isSource(def) || (load && !load.getAtomAttr()));
+    auto conversion = dyn_cast_or_null<ConvertLayoutOp>(def);
+    bool isLeaf = def && (isSource(def) || (load && !load.getAtomAttr()) ||
+                          (conversion && mayConvert && mayConvert(conversion)));
     bool moves = def && !isPinned(def) &&
                  (isLeaf || isArithmetic(def) ||
                   isa<BroadcastOp, ReshapeOp, TransposeOp, JoinOp, SplitOp>(def));

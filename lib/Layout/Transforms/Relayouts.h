@@ -25,8 +25,10 @@ std::optional<LinearLayout> getOperandLayout(mlir::Operation *op, mlir::Value op
 using Layouts = llvm::MapVector<mlir::Operation *, LinearLayout>;
 
 /// What each op has that a value is made of if this has `wanted`, back to constants, scalars and
-/// loads; none if something does not move, or a thread would come to hold more elements.
-std::optional<Layouts> layOut(mlir::Value made, const LinearLayout &wanted);
+/// loads, or to conversions that may be to another layout; none if something does not move, or a
+/// thread would come to hold more elements.
+std::optional<Layouts> layOut(mlir::Value made, const LinearLayout &wanted,
+                              llvm::function_ref<bool(tile::ConvertLayoutOp)> mayConvert = nullptr);
 
 } // namespace kiln
 

@@ -88,26 +88,25 @@ def pin(
     around a load without an atom of which a store by an engine is made, is how many of the store's
     boxes threads have in registers at a time. Rows that `kiln.gather` loads go through registers,
     and lie in no ring. What is loaded through registers is written to its slot at the end of a
-    trip: of the load's stage, or of `write_stage`. `in_flight` is how many products started later may run when this one
-    is waited for, or how many stores. `layout` says who holds which element of the result, as
-    `kiln layout` shows it. `residency` is where products read the result, "registers" or "shared"
-    memory, or, around a product, where its sum is, "registers" or "tensor_memory": what a load has
-    brought to shared memory is then read into registers first, or not, and what warps compute is
-    written to shared memory. `carried`, around a product
-    whose sum is in tensor memory, is where its loop has the sum from trip to trip, "registers" or
+    trip: of the load's stage, or of `write_stage`. `in_flight` is how many products started later
+    may run when this one is waited for, or how many stores. `layout` says who holds which element
+    of the result, as `kiln layout` shows it. `residency` is where products read the result,
+    "registers" or "shared" memory, or, around a product, where its sum is, "registers" or
+    "tensor_memory": what a load has brought to shared memory is then read into registers first, or
+    not, and what warps compute is written to shared memory. `carried`, around a product whose sum
+    is in tensor memory, is where its loop has the sum from trip to trip, "registers" or
     "tensor_memory"; there it can stay if a trip does no more with it than to change it, element by
-    element, in front of the product. `columns`, around such a product, is the number of the
-    columns of tensor memory that its sum has in its role, and `operand_columns` of those in which
-    warps write its operand a that they have computed; numbers are from 0 on, without a gap. What
-    has the same is in use at different times, is of one type, and is a slot together. An operand
-    in the columns of a sum is written over that sum, which the trip has fetched by then. If nobody
-    says, passes decide. `fetched`, around a store by an engine, is how sums in tensor
-    memory are fetched of which it is made: "whole", or by "boxes", each as it is stored. With
-    `triggers` what follows on the stream may begin once all programs have come behind the operation
-    or ended, in a kernel with `overlap`.
-    Around `kiln.where` on tiles in a loop, `guarded` says whether only those trips mask that need
-    it: the loop is parted where all elements pass, and its code doubles. If nobody says, passes
-    decide. The mask must be comparisons of numbers that grow with the loop's variable.
+    element, in front of the product. `columns`, around such a product, is the number of the columns
+    of tensor memory that its sum has in its role, and `operand_columns` of those in which warps
+    write its operand a that they have computed; numbers are from 0 on, without a gap. What has the
+    same is in use at different times, is of one type, and is a slot together. An operand in the
+    columns of a sum is written over that sum, which the trip has fetched by then. If nobody says,
+    passes decide. `fetched`, around a store by an engine, is how sums in tensor memory are fetched
+    of which it is made: "whole", or by "boxes", each as it is stored. With `triggers` what follows
+    on the stream may begin once all programs have come behind the operation or ended, in a kernel
+    with `overlap`. Around `kiln.where` on tiles in a loop, `guarded` says whether only those trips
+    mask that need it: the loop is parted where all elements pass, and its code doubles. If nobody
+    says, passes decide. The mask must be comparisons of numbers that grow with the loop's variable.
     Around a load by an engine in a kernel with `cluster`, `multicast` names the axes along which
     the programs of a cluster load the same tile: each brings a part of its rows to all of them.
 

@@ -126,6 +126,20 @@ def test_tiles_that_are_loaded_behind_a_loop(rng: np.random.Generator, chip: str
         assert error <= 4e-3 * np.linalg.norm(reference) + 1e-6, case
 
 
+@pytest.mark.parametrize("turned", [(True, False), (False, True)])
+@pytest.mark.parametrize("types", [(np.int8, BF16), (BF16, np.float32), (np.float32, np.int8)])
+def test_what_no_exchange_has_room_for_is_loaded_as_it_is_used(rng, types, turned) -> None:
+    """The gate times the residual, in f32, would be an exchange of twice a gfx942's shared memory."""
+    m, n, k = (int(rng.integers(1, 300)), int(rng.integers(1, 300)), 64)
+    a, b = (rng.standard_normal(shape).astype(BF16) for shape in ((m, k), (n, k)))
+    gate, residual = (matrix(rng, (m, n), *of) for of in zip(types, turned, strict=True))
+    c = np.zeros((m, n), np.float32)
+    gated.options(device="emu:gfx942")(a, b, gate, residual, c, HOW="product", BM=128, BN=256)
+    wide = [x.astype(np.float64) for x in (a, b, gate, residual)]
+    want = wide[0] @ wide[1].T + wide[2] * wide[3]
+    assert np.linalg.norm(c - want) <= 1e-5 * np.linalg.norm(want)
+
+
 @kiln.kernel
 def keys_and_values(
     q: kiln.View, k: kiln.View, v: kiln.View, do: kiln.View, lse: kiln.View, delta: kiln.View,

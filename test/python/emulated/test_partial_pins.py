@@ -103,7 +103,7 @@ def test_warps_beside_roles_are_those_of_the_roles() -> None:
     kernel = counted.options(device="emu:sm_80")
     kernel(x, x, warps=4)
     assert (x == 2).all()
-    with pytest.raises(kiln.CompileError, match="to be that of all roles, 4, got 8"):
+    with pytest.raises(kiln.CompileError, match="to be those of all roles, 4, got 8"):
         kernel(x, x, warps=8)
 
 

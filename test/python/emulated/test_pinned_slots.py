@@ -137,7 +137,7 @@ def kept(a: kiln.View, c: kiln.View):
 
 def test_slots_of_what_nobody_else_uses() -> None:
     a, c = np.zeros((64, 128), BF16), np.zeros((64, 32), np.float32)
-    with pytest.raises(kiln.CompileError, match="expected another role to read from shared memory"):
+    with pytest.raises(kiln.CompileError, match="expected a tensor that another role uses"):
         kept.compile(a, c, target="nvptx:sm_90a")
 
 

@@ -73,7 +73,7 @@ def test_weights_that_are_widened(
         atom=atom, maker=maker, makers=int(rng.integers(1, 3)), copies=copies,
         tb=dtype == F32 or bool(rng.integers(2)), flight=int(isOver),
         depth=int(rng.integers(1 + isOver, 4)), BM=(64 if atom == "wgmma" else 128) * copies,
-        BN=int(rng.choice([32, 64])), BK=int(rng.choice([32, 64])),
+        BN=int(rng.choice([32, 64])), BK=32 if dtype == F32 else int(rng.choice([32, 64])),
         precision="tf32" if dtype == F32 else "ieee", persistent=bool(rng.integers(2)),
     )  # fmt: skip
     m, n, k = rng.integers(1, 300), 16 * rng.integers(1, 10), 64 * rng.integers(0, 4)

@@ -9,6 +9,7 @@ KNOWN = {
     "tile-realise-persistence": (r"expected at least \d extents, since 'tile.persistent' groups",),
     "tile-realise-parts": (
         r"expected parts each of which every thread has a share of",
+        r"expected one part along [mn], which the \d+ copies of role",
         r"expected parts of a multiple of \d+ along [mnk] for",
         r"expected operands that are read out of shared memory part by part",
         r"expected parts that the buffer's order keeps together",
@@ -17,7 +18,7 @@ KNOWN = {
         r"expected no 'reads_ahead' of a dot that reads its buffers itself",
     ),
     "tile-decide-hand-overs": (
-        r"expected another role to read from shared memory what 'tile.depth' is decided of",
+        r"expected a tensor that another role uses or that products read from shared memory",
         r"expected loads with 'atom' or 'buffer' in a loop with 'tile.depth', or tensors that",
         r"expected to convert what another role makes, since 'role' is decided",
     ),

@@ -66,8 +66,8 @@ def test_decisions_stand_in_the_text():
 
 
 def test_a_refusal_is_one_at_a_line():
-    said = schedule_check.check(product({"x": {"stage": 1}}, [SIZE]))
-    assert said.startswith("refused: ") and "'stage' is decided" in said
+    said = schedule_check.check(product({"d": {"in_flight": 1}}, [SIZE]))
+    assert said.startswith("refused: ") and "expected no 'in_flight'" in said
 
 
 def test_a_refusal_behind_the_checks_is_none(monkeypatch):
@@ -83,7 +83,7 @@ def test_a_refusal_behind_the_checks_is_none(monkeypatch):
 
 
 def test_an_error_without_a_decision_is_no_refusal(monkeypatch):
-    case = product({"x": {"stage": 1}}, [SIZE])
+    case = product({"d": {"in_flight": 1}}, [SIZE])
     monkeypatch.setattr(schedule_check, "DECISIONS", schedule_check.re.compile("nothing of this"))
     assert schedule_check.check(case).startswith("no decision: ")
 
