@@ -54,9 +54,9 @@ tile.kernel @shallow(%a: !view) attributes {tile.warps = 5 : i64} {
 
 // -----
 
-// Trips that no single number of memory tells.
+// Trips that no single number of memory tells, where another role has some, too.
 !view = !tile.view<?xi32>
-tile.kernel @unknown(%a: !view) attributes {tile.warps = 1 : i64} {
+tile.kernel @unknown(%a: !view) attributes {tile.warps = 2 : i64} {
   // expected-note@+1 {{found for program 0 of 1}}
   tile.warp_groups(%a : !view) {
     role #tile.role<"all", warps = 1> {
@@ -74,6 +74,9 @@ tile.kernel @unknown(%a: !view) attributes {tile.warps = 1 : i64} {
       scf.for %j = %c0 to %n step %c1 {
         tile.barrier
       }
+    }
+    role #tile.role<"other", warps = 1> {
+      tile.barrier
     }
   }
   tile.return

@@ -37,6 +37,21 @@ std::optional<int64_t> Tracer::drawCount(AtomicRMWOp atomic) {
   return std::nullopt;
 }
 
+/// Whether a number comes of reals, or of a tensor: what no launch knows.
+static bool isOfReals(Operation *op) {
+  return isa<ToScalarOp>(op) || llvm::any_of(op->getOperandTypes(), llvm::IsaPred<FloatType>);
+}
+
+/// What a role has computed of its tensors, where no other must know it: any number.
+std::optional<int64_t> Tracer::drawComputed(Value number) {
+  if (groups.getBodies().size() > 1 || !number.getType().isIntOrIndex())
+    return std::nullopt;
+  constexpr uint64_t kBelow = 6;
+  // The high bits of a product by the golden ratio, the same for each copy of the role.
+  uint64_t mixed = (uint64_t(instance.getNumber()) << 32 | uint64_t(counts++)) * 0x9e3779b97f4a7c15;
+  return int64_t(number.getType().isInteger(1) ? mixed >> 63 : (mixed >> 32) % kBelow);
+}
+
 /// What a launch knows, and what folders make of it.
 LogicalResult Tracer::runScalar(Operation *op) {
   auto set = [&](int64_t value) {
@@ -73,6 +88,8 @@ LogicalResult Tracer::runScalar(Operation *op) {
     std::optional<int64_t> number = getNumber(scalar.getInput());
     if (!number)
       number = findLoaded(scalar, instance, getNumber);
+    if (!number)
+      number = drawComputed(scalar.getResult());
     if (number)
       known[scalar.getResult()] = {Known::Number, *number};
     return success();
@@ -87,6 +104,9 @@ LogicalResult Tracer::runScalar(Operation *op) {
     known[op->getResult(0)] = {Known::Number, *folded.number};
   else if (folded.same)
     known[op->getResult(0)] = get(folded.same);
+  else if (std::optional<int64_t> number =
+               isOfReals(op) ? drawComputed(op->getResult(0)) : std::nullopt)
+    return set(*number);
   return success();
 }
 
@@ -131,10 +151,12 @@ LogicalResult Tracer::runLoop(scf::ForOp loop) {
   return success();
 }
 
-/// Whether a loop learns numbers of other roles or programs.
+/// Whether a loop learns numbers of other roles or programs, or of its role's own tensors.
 bool Tracer::isTold(Operation *loop) {
   return loop
       ->walk([&](Operation *op) {
+        if (isOfReals(op) && groups.getBodies().size() == 1)
+          return WalkResult::interrupt();
         auto read = dyn_cast<ReadOp>(op);
         bool isRead = read && read.getType().getNumElements() == 1;
         bool isDrawn = llvm::any_of(op->getResults(), [&](Value value) {

@@ -82,6 +82,7 @@ private:
   llvm::LogicalResult releaseOperand(tile::ReleaseOp op);
   const HandedOver *getHandedOver(mlir::Value number);
   std::optional<int64_t> drawCount(tile::AtomicRMWOp atomic);
+  std::optional<int64_t> drawComputed(mlir::Value number);
   llvm::LogicalResult advance(tile::AdvanceOp op);
   llvm::LogicalResult acquire(tile::AcquireOp op);
   llvm::LogicalResult commit(tile::CommitOp op);

@@ -288,7 +288,9 @@ def PlaceConversions : Pass<"tile-place-conversions", "::mlir::ModuleOp"> {
     splats and short arithmetic on them; loads of a few elements, and of what lies in memory as the
     kernel's own threads have left it); a conversion stands in front of
     broadcasts and widening casts, behind narrowing ones, and outside of loops that do not make its
-    operand. One with `how` is left alone, and so is what has `tile.layout`, which is gone then.
+    operand. What would need more shared memory than the chip has is made in the layout that is
+    wanted, of loads in it where these need too much as well. One with `how` is left alone, and so is
+    what has `tile.layout`, which is gone then.
     The test is `test/Layout/Transforms/place-conversions.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];
