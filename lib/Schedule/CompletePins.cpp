@@ -209,6 +209,20 @@ SmallVector<Division> PinCompleter::makeDivisions() {
   SmallVector<Division> &first = usesLanes && !usesEngine ? alone : apart;
   SmallVector<Division> &second = &first == &alone ? apart : alone;
   llvm::append_range(first, second);
+  auto said = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName);
+  if (!said)
+    return first;
+  // As many warps as are said to be all of them.
+  llvm::erase_if(first, [&](const Division &division) {
+    int64_t total = 0;
+    for (Attribute role : division.roles)
+      total += cast<RoleAttr>(role).getTotalWarps();
+    return total != said.getInt();
+  });
+  if (first.empty() && loading.size() + computing.size() <= 1) {
+    StringRef name = !computing.empty() ? computing[0] : !loading.empty() ? loading[0] : kAll;
+    first.push_back({{role(name, said.getInt(), 1)}, name, name});
+  }
   return first;
 }
 
@@ -282,13 +296,16 @@ bool PinCompleter::loads(Operation *op) {
 }
 
 /// The tiles that fill rings: those of which it is said, and what products that run on beside their
-/// warps read; where a role loads for another, what any product reads.
+/// warps read; where a role loads for another, what any product reads, and where nobody says roles,
+/// what a product of a later stage does, which registers would hold for so many trips.
 SmallVector<LoadOp> PinCompleter::findBrought(bool isApart) {
   SmallVector<LoadOp> brought;
   for (LoadOp load : tiles) {
     int64_t bits = load.getType().getNumElements() * load.getType().getElementTypeBitWidth();
-    bool isRead = bits >= 8 * kFewestBytes &&
-                  feeds(load.getResult(), [&](DotOp dot) { return isApart || runsOn(dot); });
+    bool isRead = bits >= 8 * kFewestBytes && feeds(load.getResult(), [&](DotOp dot) {
+                    bool isLate = !own && dot.getStage().value_or(0) > 0;
+                    return isApart || isLate || runsOn(dot);
+                  });
     if (!load->hasAttr(kHeldAttrName) && (fillsRing(load) || isRead))
       brought.push_back(load);
   }
@@ -406,7 +423,7 @@ struct CompletePins : kiln::impl::CompletePinsBase<CompletePins> {
     if (!first || (asItIs && asItIs->text == first->text))
       return success();
     InFlightDiagnostic error = emitError(first->loc) << first->text;
-    if (need)
+    if (need && !kernel->hasAttr(kRolesAttrName))
       error.attachNote(need->first->getLoc())
           << "roles are completed, since '" << need->second << "' is decided";
     return error;

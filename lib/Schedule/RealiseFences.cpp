@@ -54,10 +54,23 @@ static bool isCopied(PutOp put) {
   return !put.getBytes() && !put.getBody().front().getOps<CopyInOp>().empty();
 }
 
-/// Whether warps of another role copy what dots in flight read of a slot. These copies tell of
+/// Whether dots read what is got, in its trip or a later one, to which a loop hands it.
+static bool isReadByDotsLater(GetOp get) {
+  auto isHandedOn = [](Operation *user) {
+    return isa<LoopLikeOpInterface>(user) || user->hasTrait<OpTrait::IsTerminator>();
+  };
+  auto isReadSo = [](Operation *user) {
+    auto other = dyn_cast<GetOp>(user);
+    return other && isReadByDots(other);
+  };
+  return isReadByDots(get) || (llvm::any_of(get->getUsers(), isHandedOn) &&
+                               llvm::any_of(get.getChannel().getUsers(), isReadSo));
+}
+
+/// Whether warps copy what dots in flight read of a slot with barriers. These copies tell of
 /// themselves when they have come, so that nobody there lets the dots' engine see them.
 static bool mustLetSee(GetOp get) {
-  if (get.getChannel().getType().getOwn() || !isReadByDots(get))
+  if (get.getChannel().getType().getOwn() || !isReadByDotsLater(get))
     return false;
   auto channel = cast<BlockArgument>(get.getChannel());
   auto groups = cast<WarpGroupsOp>(channel.getOwner()->getParentOp());

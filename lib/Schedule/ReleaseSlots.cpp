@@ -78,7 +78,7 @@ static TripTime findEnd(const Trip &trip, Operation *reader) {
   if (isCommitted(reader))
     return time;
   if (here != reader)
-    return trip.getTime(findDrain(here));
+    return trip.getTime(trip.findHere(findDrain(here)));
   if (auto held = trip.heldFor.find(reader); held != trip.heldFor.end())
     return {time.stage + held->second, trip.ops.size() - 1};
   if (WaitOp wait = trip.waits.lookup(reader))
@@ -130,14 +130,17 @@ static void releaseIn(scf::IfOp condition, GetOp get) {
   for (Region *region : {&condition.getThenRegion(), &condition.getElseRegion()}) {
     Block &block = region->front();
     Operation *last = nullptr;
+    DenseSet<Operation *> readers;
     for (Value buffer : get.getBuffers())
       for (Operation *user : findReaders(buffer))
         if (Operation *here = block.findAncestorOpInBlock(*user)) {
-          Operation *end = findWait(here);
+          readers.insert(here);
+          Operation *end = block.findAncestorOpInBlock(*findWait(here));
           if (!last || last->isBeforeInBlock(end))
             last = end;
         }
-    if (auto inner = dyn_cast_or_null<scf::IfOp>(last)) {
+    // A condition that only waits for dots of a loop in front of it is behind them either way.
+    if (auto inner = dyn_cast_or_null<scf::IfOp>(last); inner && readers.contains(inner)) {
       releaseIn(inner, get);
       continue;
     }

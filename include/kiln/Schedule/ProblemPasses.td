@@ -13,8 +13,8 @@ def CompletePins : Schedule_Pass<"tile-complete-pins"> {
 
     A role loads for another, if the chip has barriers for that, or all warps have one role that loads for itself:
     the latter first where copies by lanes are said. Tiles come by the best copy that fits, else through
-    registers. What can be realised is tried on a copy; where nothing can, a kernel without roles is refused as the first
-    try was, and one with roles stays as it is. Stages, depths and counts in flight are left to
+    registers. What can be realised is tried on a copy; where nothing can, the error is that of
+    the first completion, or of what is said, if both are the same. Stages, depths and counts in flight are left to
     `tile-decide-stages`.
 
     Before:

@@ -14,7 +14,10 @@ bool kiln::areRowsOfPieces(unsigned bytes, Type element, const LinearLayout &lay
     for (auto [dim, value] : llvm::enumerate(basis))
       if (value != (dim + 1 == basis.size() ? int64_t(1) << bit : 0))
         return false;
-  return true;
+  // Pieces stay whole where they lie.
+  return llvm::all_of(
+      bases.drop_front(std::min<size_t>(llvm::Log2_32(each), bases.size())),
+      [&](const LinearLayout::Basis &basis) { return basis.empty() || basis.back() % each == 0; });
 }
 
 std::optional<kiln::CopyBoxes> kiln::getCopyBoxes(Attribute atom, tile::BufferType buffer,

@@ -100,7 +100,7 @@ static bool mayCopy(Operation *op) {
   if (!getRoleName(op).empty() || isControl(op) || op->hasTrait<OpTrait::IsTerminator>() ||
       isa<DotOp, DotScaledOp>(op) || op->getNumRegions() > 0 || !isMemoryEffectFree(op))
     return false;
-  return llvm::none_of(ArrayRef<StringRef>{"stage", "order", "in_flight"},
+  return llvm::none_of(ArrayRef<StringRef>{"stage", "order", "in_flight", "depth"},
                        [&](StringRef name) { return bool(getDecision(op, name)); });
 }
 

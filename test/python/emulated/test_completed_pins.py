@@ -25,7 +25,7 @@ def gemm(
     dot_order: kiln.constexpr = None, dot_atom: kiln.constexpr = None,
     dot_in_flight: kiln.constexpr = None,
     out_role: kiln.constexpr = None, out_in_flight: kiln.constexpr = None,
-    out_atom: kiln.constexpr = None,
+    out_atom: kiln.constexpr = None, warps: kiln.constexpr = None,
 ):  # fmt: skip
     """c = a · bᵀ, as benchmarks/pinned_kernels.py has it; `PINNED` says of what anything is."""
     row, column = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
@@ -38,6 +38,8 @@ def gemm(
         )
     if roles == 1:
         kiln.pin(roles=kiln.role("all", warps=4))
+    if warps is not None:
+        kiln.pin(warps=warps)
     i, j = row * BM, column * BN
     acc = kiln.zeros((BM, BN), kiln.f32)
     steps = range(0, a.shape[1], BK)
@@ -199,3 +201,15 @@ def test_a_computed_operand(rng, chip: str, pins: dict[str, object]) -> None:
 def test_what_contradicts_the_chip(rng, chip: str, pins: dict[str, object], message: str) -> None:
     with pytest.raises(kiln.CompileError, match=message):
         check(rng, chip, (64, 64, 32), **pins)
+
+
+@pytest.mark.parametrize("warps", [1, 2, 4, 8])
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "gfx942", "gfx1201"])
+def test_as_many_warps_as_are_said(rng, chip: str, warps: int) -> None:
+    check(rng, chip, (64, 64, 32), warps=warps, depth=2)
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "gfx942"])
+def test_a_stage_alone_gives_loads_a_ring(rng, chip: str) -> None:
+    """Registers that hold tiles for so many trips would be as many products written out."""
+    check(rng, chip, (64, 64, 32), dot_stage=3)

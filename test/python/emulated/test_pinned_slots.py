@@ -15,6 +15,9 @@ import kiln
 BF16 = ml_dtypes.bfloat16
 SWIZZLED = "offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,8],[4,16],[8,0],[16,0],[32,0]]"
 ROWS = "offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,0],[4,0],[8,0],[16,0],[32,0]]"
+# Rows whose pieces of 16 bytes lie apart; and rows of which the last 32 begin at odd places.
+PIECES_APART = "offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,4],[2,2],[4,0],[8,0],[16,0],[32,0]]"
+ODD_ROWS = "offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[1,0],[2,0],[4,0],[8,0],[16,0],[32,1]]"
 COLUMNS = "offset = [[1,0],[2,0],[4,0],[8,0],[16,0],[32,0],[0,1],[0,2],[0,4],[0,8],[0,16]]"
 COPIES = {
     "sm_80": "cp_async", "sm_90a": "tma", "gfx942": "load_to_lds", "gfx950": "load_to_lds",
@@ -85,6 +88,8 @@ def test_another_order_is_other_code(target: str) -> None:
          "expected 'read_atom' to be an instruction of amdgpu:gfx942"),
         ("nvptx:sm_80", SWIZZLED, "#nvptx.tma", "read_atom"),
         ("nvptx:sm_80", "offset = [[0,1]]", None, "expected"),
+        ("nvptx:sm_80", PIECES_APART, None, "expected 'buffer' to lie as #nvptx.cp_async<16> fills"),
+        ("amdgpu:gfx942", ODD_ROWS, None, "expected 'buffer' to lie as #amdgcn.load_to_lds"),
     ],
 )  # fmt: skip
 def test_orders_and_instructions_that_do_not_fit(target, order, reader, message: str) -> None:

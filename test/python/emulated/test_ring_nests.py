@@ -139,3 +139,37 @@ def test_another_role_writes_rings_in_a_loop_in_a_loop(rng, chip: str, _) -> Non
     schedule = draw_nest(rng, ("through_registers", "tma", "cp_async"))
     schedule["outer"] = "through_registers"
     check_nest(handed_nest.options(device=f"emu:{chip}"), rng, schedule)
+
+
+@kiln.kernel
+def widened_in_a_nest(
+    x: kiln.View, w: kiln.View, c: kiln.View, outer: kiln.i32, inner: kiln.i32, flight: kiln.constexpr
+):  # fmt: skip
+    """The inner loop fills a ring of its own role's, and reads a slot that the outer one got."""
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for h in range(outer):
+        a = kiln.pin(x.load((0, h * 64), (64, 64)), role="load", atom="tma", ring="x", depth=2)
+        for g in range(inner):
+            y = kiln.pin(w.load((0, g * 64), (64, 64)), role="load", atom="tma", ring="y", depth=2)
+            b = kiln.pin((y * 1.0).to(x.dtype), role="mma", depth=2)
+            acc = kiln.pin(
+                kiln.dot(a, b, acc, transpose_b=True), role="mma", atom="wgmma", in_flight=flight
+            )
+    kiln.pin(c.store((0, 0), acc), role="mma")
+
+
+@pytest.mark.parametrize("outer, inner", [(3, 2), (3, 0), (0, 3), (1, 1), (2, 5)])
+@pytest.mark.parametrize("flight", [0, 1])
+def test_a_slot_that_a_loop_inside_reads(rng, flight: int, outer: int, inner: int) -> None:
+    """Without trips inside nobody waits, and it is given back all the same."""
+    x, w = (rng.integers(-4, 5, (64, 64 * max(n, 1))).astype(BF16) for n in (outer, inner))
+    c = np.zeros((64, 64), np.float32)
+    widened_in_a_nest.options(device="emu:sm_90a")(x, w, c, outer, inner, flight=flight)
+    x, w = (each.astype(np.float64) for each in (x, w))
+    want = np.zeros((64, 64))
+    for h in range(outer):
+        for g in range(inner):
+            want += x[:, 64 * h : 64 * h + 64] @ w[:, 64 * g : 64 * g + 64].T
+    np.testing.assert_array_equal(c, want)

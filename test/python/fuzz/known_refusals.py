@@ -33,8 +33,6 @@ KNOWN = {
         r"expected no skew of role .* whose dots in flight read the ring",
         r"expected to be waited for in its own trip, since the next trip writes an operand's reg",
         r"expected to stand in a loop, since copies of role .* lag behind one another",
-        r"expected a channel of buffers that another role fills, since dots read them",
-        r"expected a slot that dots alone read, since the slot is given back when .* commits",
     ),
     "tile-realise-copies": (
         r"expected rows or columns that the copies of role .* \('copies'\) have each of its own",
