@@ -179,6 +179,8 @@ SmallVector<Division> PinCompleter::makeDivisions() {
   auto role = [&](StringRef name, int64_t warps, int64_t copies) {
     return RoleAttr::get(kernel.getContext(), name, warps, copies, /*skew=*/0, /*registers=*/0);
   };
+  StringRef only = !computing.empty() ? computing[0] : !loading.empty() ? loading[0] : kAll;
+  bool mayBeAlone = loading.size() + computing.size() <= 1;
   llvm::SmallSetVector<int64_t, 2> shared;
   shared.insert(copies);
   shared.insert(1);
@@ -201,10 +203,8 @@ SmallVector<Division> PinCompleter::makeDivisions() {
       pair.roles.push_back(role(name, loadingWarps, 1));
     if (sync && sync.hasByteBarriers() && pair.producer != pair.consumer)
       apart.push_back(pair);
-    if (loading.size() + computing.size() > 1)
-      continue;
-    StringRef name = !computing.empty() ? computing[0] : !loading.empty() ? loading[0] : kAll;
-    alone.push_back({{role(name, warps, each)}, name, name});
+    if (mayBeAlone)
+      alone.push_back({{role(only, warps, each)}, only, only});
   }
   SmallVector<Division> &first = usesLanes && !usesEngine ? alone : apart;
   SmallVector<Division> &second = &first == &alone ? apart : alone;
@@ -219,10 +219,8 @@ SmallVector<Division> PinCompleter::makeDivisions() {
       total += cast<RoleAttr>(role).getTotalWarps();
     return total != said.getInt();
   });
-  if (first.empty() && loading.size() + computing.size() <= 1) {
-    StringRef name = !computing.empty() ? computing[0] : !loading.empty() ? loading[0] : kAll;
-    first.push_back({{role(name, said.getInt(), 1)}, name, name});
-  }
+  if (first.empty() && mayBeAlone)
+    first.push_back({{role(only, said.getInt(), 1)}, only, only});
   return first;
 }
 

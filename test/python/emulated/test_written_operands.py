@@ -35,12 +35,12 @@ def test_weights_that_are_widened(
     rng: np.random.Generator, atom: str, maker: str, draw: int
 ) -> None:
     dtype = (BF16, F16, F32)[rng.integers(3)]
-    isOver = atom == "wgmma" and bool(draw % 2)
+    is_over = atom == "wgmma" and bool(draw % 2)
     copies = int(rng.integers(1, 3))
     tile = dict(
         atom=atom, maker=maker, makers=int(rng.integers(1, 3)), copies=copies,
-        tb=dtype == F32 or bool(rng.integers(2)), flight=int(isOver),
-        depth=int(rng.integers(1 + isOver, 4)), BM=(64 if atom == "wgmma" else 128) * copies,
+        tb=dtype == F32 or bool(rng.integers(2)), flight=int(is_over),
+        depth=int(rng.integers(1 + is_over, 4)), BM=(64 if atom == "wgmma" else 128) * copies,
         BN=int(rng.choice([32, 64])), BK=32 if dtype == F32 else int(rng.choice([32, 64])),
         precision="tf32" if dtype == F32 else "ieee", persistent=bool(rng.integers(2)),
     )  # fmt: skip

@@ -80,3 +80,13 @@ def from_text(text: str, name: str = "kernel", **scope):
         warnings.simplefilter("ignore", SyntaxWarning)
         exec(compile(text, file, "exec"), scope)
     return scope[name]
+
+
+def lower_body(*statements: str) -> str:
+    """The verified IR of a kernel of a view `v`, of two dimensions in rows, and a number `n`."""
+    body = "\n".join("    " + line for line in "\n".join(statements).split("\n"))
+    source = KernelSource(from_text(f"def kernel(v, n):\n{body}\n"))
+    arguments = {"v": ViewType(kiln.f32, (None, None), (None, 1)), "n": ScalarType(kiln.i64)}
+    text = source.lower(arguments, {}, grid_pinned="kiln.grid" not in body)
+    verified(text)
+    return text

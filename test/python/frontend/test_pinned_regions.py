@@ -6,22 +6,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from lowered import from_text, verified
+from lowered import lower_body as lowered
 
-import kiln
-from kiln.frontend import CompileError, KernelSource, ScalarType, ViewType
+from kiln.frontend import CompileError
 
-ARGUMENTS = {"v": ViewType(kiln.f32, (None, None), (None, 1)), "n": ScalarType(kiln.i64)}
 LOOP = 'tile.role = "all", tile.stage = 1 : i64, tile.depth = 3 : i64'
 LOAD = "v.load((0, 0), (4, 8))"
-
-
-def lowered(*statements: str) -> str:
-    body = "\n".join("    " + line for line in "\n".join(statements).split("\n"))
-    source = KernelSource(from_text(f"def kernel(v, n):\n{body}\n"))
-    text = source.lower(ARGUMENTS, {}, grid_pinned="kiln.grid" not in body)
-    verified(text)
-    return text
 
 
 def refused(*statements: str) -> CompileError:

@@ -6,21 +6,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from lowered import from_text, verified
+from lowered import lower_body as lowered
 
-import kiln
-from kiln.frontend import CompileError, KernelSource, ScalarType, ViewType
+from kiln.frontend import CompileError
 
-ARGUMENTS = {"v": ViewType(kiln.f32, (None, None), (None, 1)), "n": ScalarType(kiln.i64)}
 ROLES = 'kiln.pin(roles=(kiln.role("all", warps=4, copies=2, registers=40, skew=1),))'
-
-
-def lowered(*statements: str) -> str:
-    body = "\n".join("    " + line for line in "\n".join(statements).split("\n"))
-    source = KernelSource(from_text(f"def kernel(v, n):\n{body}\n"))
-    text = source.lower(ARGUMENTS, {}, grid_pinned="kiln.grid" not in body)
-    verified(text)
-    return text
 
 
 def attributes_of(text: str, word: str) -> str:
