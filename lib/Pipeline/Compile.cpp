@@ -2,6 +2,7 @@
 #include "kiln/Pipeline/Compile.h"
 #include "HandBack.h"
 #include "HostGrid.h"
+#include "Reporter.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Pipeline.h"
@@ -24,98 +25,6 @@ namespace json = llvm::json;
 
 namespace kiln {
 namespace {
-
-//===- Diagnostics --------------------------------------------------------------------------===//
-
-/// The innermost place in a file, and the calls that led to it.
-void findPlaces(Location loc, SmallVectorImpl<FileLineColLoc> &places) {
-  if (auto file = dyn_cast<FileLineColLoc>(loc)) {
-    places.push_back(file);
-  } else if (auto name = dyn_cast<NameLoc>(loc)) {
-    findPlaces(name.getChildLoc(), places);
-  } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-    findPlaces(call.getCallee(), places);
-    findPlaces(call.getCaller(), places);
-  } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
-    if (!fused.getLocations().empty())
-      findPlaces(fused.getLocations().front(), places);
-  }
-}
-
-Severity severityOf(DiagnosticSeverity severity) {
-  switch (severity) {
-  case DiagnosticSeverity::Error:
-    return Severity::Error;
-  case DiagnosticSeverity::Warning:
-    return Severity::Warning;
-  case DiagnosticSeverity::Remark:
-    return Severity::Remark;
-  case DiagnosticSeverity::Note:
-    return Severity::Note;
-  }
-  return Severity::Error;
-}
-
-/// Hands every diagnostic of a context on and keeps the first error as one line.
-class Reporter {
-public:
-  Reporter(MLIRContext &context, DiagnosticSink sink)
-      : sink(sink), handler(&context, [this](mlir::Diagnostic &diagnostic) {
-          report(diagnostic, severityOf(diagnostic.getSeverity()));
-          for (mlir::Diagnostic &note : diagnostic.getNotes())
-            report(note, Severity::Note);
-          return success();
-        }) {}
-
-  /// The error to return once something failed.
-  llvm::Error takeError(StringRef otherwise, KilnErrorCode code = KILN_ERROR_COMPILE) {
-    return makeError(code, first.empty() ? otherwise.str() : first);
-  }
-  /// One about the request, which has no place in the source.
-  llvm::Error error(const Twine &text) {
-    sink({Severity::Error, "", 0, 0, text.str()});
-    return makeError(KILN_ERROR_INVALID_ARGUMENT, text);
-  }
-  /// An error found before the source was parsed.
-  llvm::Error error(StringRef file, const SourceProblem &problem) {
-    sink({Severity::Error, file.str(), unsigned(problem.line), unsigned(problem.column),
-          problem.text});
-    return llvm::createStringError(file + ":" + Twine(problem.line) + ":" + Twine(problem.column) +
-                                   ": " + problem.text);
-  }
-
-private:
-  void report(mlir::Diagnostic &diagnostic, Severity severity) {
-    SmallVector<FileLineColLoc> places;
-    findPlaces(diagnostic.getLocation(), places);
-    Diagnostic out{severity, "", 0, 0, diagnostic.str()};
-    auto setPlace = [&](FileLineColLoc place) {
-      out.file = place.getFilename().str();
-      out.line = place.getLine();
-      out.column = place.getColumn();
-    };
-    if (!places.empty())
-      setPlace(places.front());
-    sink(out);
-    if (severity == Severity::Error && first.empty())
-      first = (out.file.empty() ? ""
-                                : out.file + ":" + std::to_string(out.line) + ":" +
-                                      std::to_string(out.column) + ": ") +
-              out.text;
-    if (severity == Severity::Note || places.empty())
-      return;
-    for (FileLineColLoc place : ArrayRef(places).drop_front()) {
-      out.severity = Severity::Note;
-      out.text = "called from here";
-      setPlace(place);
-      sink(out);
-    }
-  }
-
-  DiagnosticSink sink;
-  ScopedDiagnosticHandler handler;
-  std::string first;
-};
 
 //===- Preparing the module -----------------------------------------------------------------===//
 
@@ -297,11 +206,11 @@ json::Object Compilation::describe(tile::KernelOp kernel, TargetInterface target
                         {"has_grid", kernel.hasGrid()}};
   if (kernel->hasAttr("tile.any_memory"))
     metadata["any_memory"] = true;
-  SmallVector<FileLineColLoc> places;
+  SmallVector<Place> places;
   findPlaces(kernel.getLoc(), places);
   if (!places.empty()) {
-    metadata["file"] = places.front().getFilename().str();
-    metadata["line"] = int64_t(places.front().getLine());
+    metadata["file"] = places.front().file;
+    metadata["line"] = int64_t(places.front().line);
   }
   if (auto tunables = kernel->getAttrOfType<ArrayAttr>(tile::kTunablesAttrName)) {
     json::Object chosen;
@@ -447,13 +356,15 @@ llvm::Expected<Artifact> Compilation::run() {
 
   if (std::optional<SourceProblem> problem = findSourceProblem(request.source, request.maxDepth))
     return reporter.error(request.sourceName, *problem);
-  ParserConfig config(&context);
+  ParserConfig config(&context, /*verifyAfterParse=*/false);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(request.source, request.sourceName,
                                                                /*RequiresNullTerminator=*/false),
                               llvm::SMLoc());
+  reporter.beginParsing(request.source, request.sourceName);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
-  if (!module)
+  reporter.endParsing();
+  if (!module || failed(verify(*module)))
     return fail("the source cannot be parsed");
   std::string name;
   if (from) {

@@ -97,6 +97,16 @@ def test_orders_and_instructions_that_do_not_fit(target, order, reader, message:
         code(target, order, reader)
 
 
+@pytest.mark.parametrize(
+    "order, reader",
+    [(None, "#nvptx.ldmatrix<what>"), (None, "#nowhere.reader"), ("offset = [[0,1],[1]]", None)],
+)
+def test_text_that_does_not_parse_is_told_where_it_is_written(order, reader) -> None:
+    with pytest.raises(kiln.CompileError) as caught:
+        code("nvptx:sm_80", order, reader)
+    assert "x = kiln.pin(a.load((0, k), (64, 32)), atom=atom, role=role)" in str(caught.value)
+
+
 @kiln.kernel
 def handed(a: kiln.View, c: kiln.View, depth: kiln.constexpr, maker: kiln.constexpr):
     """Twice the sum of tiles of 32 columns."""
