@@ -88,7 +88,7 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
       failed(checkPlannedSums(kernel)))
     return failure();
   for (Ring &ring : *plan)
-    if (ring.isReadByProducer() && failed(checkTripsAhead(ring)))
+    if (ring.isReadByProducer() && failed(checkTripsAhead(*plan, ring)))
       return failure();
   auto checkTrips = [&](Operation *op) {
     auto loop = dyn_cast<scf::WhileOp>(op);

@@ -122,7 +122,8 @@ static int64_t countUses(Ring &ring, RingUse &use) {
                         [&](RingUse &other) { return other.getBlock() == use.getBlock(); });
 }
 
-int64_t kiln::countTripsAhead(Ring &ring, RingUse &use) {
+/// As many trips as the slots of the ring allow.
+static int64_t countTripsOf(Ring &ring, RingUse &use) {
   SmallVector<Hold> holds = getHolds(ring, use.getBlock());
   int64_t least = ring.isWritten(), ahead = std::max(ring.depth - 1, least);
   for (LoadOp load : use.loads)
@@ -131,6 +132,43 @@ int64_t kiln::countTripsAhead(Ring &ring, RingUse &use) {
   while (ahead > least && !hasSlots(holds, ring.depth, ahead, ring.isWritten()))
     --ahead;
   return ahead;
+}
+
+/// The use of a ring of its own role that brings a load of a loop's trips, if nobody says a stage
+/// of what uses it.
+static std::pair<Ring *, RingUse *> findOpenUse(RingPlan &plan, LoadOp load) {
+  for (Ring &ring : plan)
+    for (RingUse &use : ring.uses)
+      if (llvm::is_contained(use.loads, load)) {
+        bool isOpen = ring.isReadByProducer() && getLoopOfTrips(use.getSite()) &&
+                      !llvm::any_of(use.loads, [](LoadOp each) { return findFirstStage(each); });
+        return isOpen ? std::pair(&ring, &use) : std::pair<Ring *, RingUse *>();
+      }
+  return {};
+}
+
+TripStages kiln::findTripStages(RingPlan &plan, Ring &ring, RingUse &use) {
+  // What one dot reads out of slots it reads in one trip, though one ring has more slots than
+  // another.
+  auto getSaid = [](RingUse &use) { return findNumber(use.loads.front(), "stage"); };
+  SmallVector<std::pair<Ring *, RingUse *>> together = {{&ring, &use}};
+  int64_t most = std::numeric_limits<int64_t>::max(), least = 0, own = countTripsOf(ring, use);
+  for (size_t i = 0; i < together.size(); ++i) {
+    auto [ring, use] = together[i];
+    int64_t filled = getSaid(*use).value_or(0);
+    most = std::min(most, filled + countTripsOf(*ring, *use));
+    least = std::max<int64_t>(least, filled + ring->isWritten());
+    for (LoadOp load : use->loads)
+      for (OpOperand &operand : load.getResult().getUses())
+        if (isReadFromBuffer(operand))
+          for (Value value : operand.getOwner()->getOperands())
+            if (auto other = value.getDefiningOp<LoadOp>())
+              if (auto found = findOpenUse(plan, other);
+                  found.first && !llvm::is_contained(together, found))
+                together.push_back(found);
+  }
+  int64_t read = std::max(most, least);
+  return {getSaid(use).value_or(std::max<int64_t>(read - own, 0)), read};
 }
 
 /// A ring has slots for what dots in flight hold.
@@ -175,7 +213,7 @@ static LogicalResult checkSaid(Ring &ring, RingUse &use) {
   return success();
 }
 
-LogicalResult kiln::checkTripsAhead(Ring &ring) {
+LogicalResult kiln::checkTripsAhead(RingPlan &plan, Ring &ring) {
   for (RingUse &use : ring.uses) {
     if (!getLoopOfTrips(use.getSite()))
       continue;
@@ -185,11 +223,10 @@ LogicalResult kiln::checkTripsAhead(Ring &ring) {
       continue;
     }
     LoadOp load = use.loads.front();
-    int64_t most = kStageLimit - 1 - findNumber(load, "stage").value_or(0);
-    int64_t ahead = countTripsAhead(ring, use);
-    if (ahead > most)
+    int64_t read = findTripStages(plan, ring, use).read;
+    if (read >= kStageLimit)
       return load.emitOpError("expected at most ")
-             << ring.depth - ahead + most << " slots ('depth') of what role \""
+             << ring.depth - read + kStageLimit - 1 << " slots ('depth') of what role \""
              << ring.producer.getName()
              << "\" loads for itself, since it is used as many trips later, as nobody says its "
                 "users' stage, and stages are below "

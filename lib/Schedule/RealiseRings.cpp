@@ -34,7 +34,7 @@ private:
   void makeChannels();
   PutOp put(Ring &ring, RingUse &use);
   void placeWritten(Ring &ring, PutOp put);
-  void setPlace(Ring &ring, int64_t ahead, PutOp put, GetOp get);
+  void setPlace(Ring &ring, TripStages stages, PutOp put, GetOp get);
   GetOp get(Ring &ring, RingUse &use, RoleAttr role);
 
   KernelOp kernel;
@@ -157,17 +157,17 @@ void RingRealiser::placeWritten(Ring &ring, PutOp put) {
   put.getSlot().getDefiningOp<NextOp>()->moveBefore(put);
 }
 
-/// What is in a ring that its own role fills is read when it is used first; if nobody says when, so
-/// many trips later as `countTripsAhead` found.
-void RingRealiser::setPlace(Ring &ring, int64_t ahead, PutOp put, GetOp get) {
+/// What is in a ring that its own role fills is read when it is used first; if nobody says when, as
+/// `findTripStages` found.
+void RingRealiser::setPlace(Ring &ring, TripStages stages, PutOp put, GetOp get) {
   if (!ring.isReadByProducer() || !(isa<scf::ForOp>(put->getParentOp()) || getLoopOfTrips(put)))
     return;
   auto setStage = [&](Operation *op, int64_t stage) {
     op->setAttr(spellDecision(op, "stage"), rewriter.getI64IntegerAttr(stage));
   };
-  int64_t stage = findNumber(put, "stage").value_or(0);
-  setStage(put, stage);
-  int64_t read = findFirstStage(get).value_or(stage + ahead);
+  std::optional<int64_t> first = findFirstStage(get);
+  setStage(put, findNumber(put, "stage").value_or(first ? 0 : stages.filled));
+  int64_t read = first.value_or(stages.read);
   setStage(get, read);
   for (Value buffer : get.getBuffers())
     for (Operation *user : buffer.getUsers())
@@ -235,10 +235,11 @@ LogicalResult RingRealiser::realise() {
   plan = std::move(*found);
   makeChannels();
   // As long as dots read what is loaded.
-  DenseMap<Operation *, int64_t> ahead;
+  DenseMap<Operation *, TripStages> stages;
   for (Ring &ring : plan)
     for (RingUse &use : ring.uses)
-      ahead[use.getSite()] = countTripsAhead(ring, use);
+      if (!use.store)
+        stages.try_emplace(use.getSite(), findTripStages(plan, ring, use));
   for (Ring &ring : plan)
     for (RingUse &use : ring.uses) {
       if (use.store) {
@@ -248,7 +249,7 @@ LogicalResult RingRealiser::realise() {
       rewriter.setInsertionPointAfter(use.getSite());
       PutOp made = put(ring, use);
       for (RoleAttr role : use.readers)
-        setPlace(ring, ahead.lookup(use.getSite()), made, get(ring, use, role));
+        setPlace(ring, stages.at(use.getSite()), made, get(ring, use, role));
     }
   for (auto [ring, put] : written)
     placeWritten(*ring, put);

@@ -70,12 +70,17 @@ std::optional<int64_t> findFirstStage(mlir::Operation *op);
 /// wait there for who waits for the use; null if there is none.
 mlir::Operation *findNest(RingPlan &plan, Ring &ring, RingUse &use);
 
-/// How many trips after a role has filled a slot of its own ring it reads it, of a use in a loop's
-/// trips of whose users nobody says a stage: as many as leave slots for what dots in flight hold,
-/// and for what tells whether the loop goes on, which comes before the next trip.
-int64_t countTripsAhead(Ring &ring, RingUse &use);
+/// The stages of a loop's trips at which a role fills a slot of its own ring and reads it.
+struct TripStages {
+  int64_t filled, read;
+};
+/// Those of a use of whose users nobody says a stage: it is filled at once and read as many trips
+/// later as leave slots for what dots in flight hold, and for what tells whether the loop goes on,
+/// which comes before the next trip. What one dot reads of several rings it reads at one stage: a
+/// ring of more slots is filled less far ahead, one of fewer later.
+TripStages findTripStages(RingPlan &plan, Ring &ring, RingUse &use);
 /// Whether a ring that its role fills for itself has slots for that, and not more than stages.
-llvm::LogicalResult checkTripsAhead(Ring &ring);
+llvm::LogicalResult checkTripsAhead(RingPlan &plan, Ring &ring);
 
 /// Whether the role that loads is the one that uses what it loads.
 bool isLoadedByUsers(tile::LoadOp load);

@@ -55,3 +55,40 @@ def test_every_depth_from_the_least_on(rng, copy: str, twice: bool, flight: int)
         kernel(a, c, **constants)
         reference = (1 + twice) * (a.astype(np.float64) @ a.astype(np.float64).T)
         assert np.linalg.norm(c - reference) <= 1e-5 * np.linalg.norm(reference), constants
+
+
+@kiln.kernel
+def of_two_rings(
+    a: kiln.View, b: kiln.View, c: kiln.View, copies: kiln.constexpr, depths: kiln.constexpr,
+    product: kiln.constexpr, flight: kiln.constexpr,
+):  # fmt: skip
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4))
+    acc = kiln.zeros((128, 64), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x = kiln.pin(a.load((0, k), (128, 64)), atom=copies[0], ring="x", depth=depths[0])
+        y = kiln.pin(b.load((0, k), (64, 64)), atom=copies[1], ring="y", depth=depths[1])
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+        kiln.pin(acc, atom=product, in_flight=flight)
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize("chip, product, flight", [
+    ("sm_90a", "wgmma", 0), ("sm_90a", "wgmma", 1), ("sm_100a", "tcgen05", 0),
+])  # fmt: skip
+def test_one_product_reads_rings_of_unlike_depth(rng, chip: str, product: str, flight: int) -> None:
+    kernel = of_two_rings.options(device=f"emu:{chip}")
+    for _ in range(4):
+        copies = tuple(rng.choice(["cp_async", "through_registers"], 2).tolist())
+        depths = tuple(flight + 1 + (copy != "cp_async") + int(rng.integers(4)) for copy in copies)
+        a, b = (
+            rng.standard_normal((rows, 64 * int(rng.integers(1, 7)))).astype(BF16)
+            for rows in (128, 64)
+        )
+        length = min(a.shape[1], b.shape[1])
+        a, b = a[:, :length].copy(), b[:, :length].copy()
+        c = np.zeros((128, 64), np.float32)
+        kernel(a, b, c, copies, depths, product, flight)
+        reference = a.astype(np.float64) @ b.astype(np.float64).T
+        drawn = (copies, depths)
+        assert np.linalg.norm(c - reference) <= 1e-5 * np.linalg.norm(reference), drawn
