@@ -1,3 +1,4 @@
+// Hands diagnostics on at the places that a user knows.
 #include "Reporter.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Location.h"
