@@ -323,12 +323,48 @@ ValueRange Expander::makeLoop(ValueRange initial, Value begin, Value end, Value 
   return made.getResults();
 }
 
-ValueRange Expander::writeLoop(Frame &prologue) {
+SmallVector<Value> Expander::writeLoop(Frame &prologue) {
   // Numbers of few bits may overflow behind the end.
-  Value begin = shift(loop.getLowerBound(), last);
+  Value begin = shift(loop.getLowerBound(), last), end = loop.getUpperBound();
   if (last > 0 && !begin.getType().isIndex())
-    begin = arith::SelectOp::create(builder, loc, isAtLeast(last + 1), begin, loop.getUpperBound());
-  return makeLoop(getInitial(prologue), begin, loop.getUpperBound(), loop.getStep(), /*trips=*/1);
+    begin = arith::SelectOp::create(builder, loc, isAtLeast(last + 1), begin, end);
+  int64_t sets = trip.registerSets;
+  if (sets == 1)
+    return makeLoop(getInitial(prologue), begin, end, loop.getStep(), /*trips=*/1);
+  // Each trip of a round has its own registers.
+  Value none = number(0), any = compare(begin, end);
+  Value span = arith::SubIOp::create(builder, loc, end, begin);
+  span = arith::SelectOp::create(builder, loc, any, span, none);
+  Value trips = arith::CeilDivUIOp::create(builder, loc, span, loop.getStep());
+  Value rest = arith::RemUIOp::create(builder, loc, trips, number(sets));
+  Value whole = arith::SubIOp::create(builder, loc, trips, rest);
+  Value behind = arith::AddIOp::create(builder, loc, begin,
+                                       arith::MulIOp::create(builder, loc, whole, loop.getStep()));
+  Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest, none);
+  Value middle = arith::SelectOp::create(builder, loc, isWhole, end, behind);
+  Value round = arith::MulIOp::create(builder, loc, loop.getStep(), number(sets));
+  ValueRange values = makeLoop(getInitial(prologue), begin, middle, round, sets);
+  return writeRest(behind, rest, 0, values);
+}
+
+/// The trips behind whole rounds, the first of which has the number `begin`: each if there are more
+/// of them.
+SmallVector<Value> Expander::writeRest(Value begin, Value rest, int64_t number, ValueRange values) {
+  if (number == trip.registerSets - 1)
+    return values;
+  Value isThere =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, rest, this->number(number));
+  scf::IfOp check = makeIf(isThere, values.getTypes());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(check.thenBlock());
+  Frame frame;
+  setRelative(frame, shift(begin, number), values);
+  writeWhole(frame, 0);
+  scf::YieldOp::create(builder, loc,
+                       writeRest(begin, rest, number + 1, getCarried(frame, values, /*trips=*/1)));
+  builder.setInsertionPointToEnd(check.elseBlock());
+  scf::YieldOp::create(builder, loc, values);
+  return check.getResults();
 }
 
 Value Expander::waitFor(const HeldDot &held, OpBuilder &builder, Value pending) {
@@ -391,7 +427,7 @@ Value Expander::isBehind(Value iv, int64_t iterations) {
 /// Of a loop that has at least as many iterations as stages overlap: the trips behind those of the
 /// prologue.
 SmallVector<Value> Expander::overlap(Frame &prologue) {
-  ValueRange values = writeLoop(prologue);
+  SmallVector<Value> values = writeLoop(prologue);
 
   Frame frame;
   setRelative(frame, {}, values);

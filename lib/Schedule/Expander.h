@@ -89,7 +89,9 @@ private:
   // Peeled.
   bool goesBack(const HeldSlot &held, int64_t iteration, int64_t end) const;
   void writeTrip(Frame &frame, int64_t number, int64_t iterations);
-  mlir::ValueRange writeLoop(Frame &prologue);
+  llvm::SmallVector<mlir::Value> writeLoop(Frame &prologue);
+  llvm::SmallVector<mlir::Value> writeRest(mlir::Value begin, mlir::Value rest, int64_t number,
+                                           mlir::ValueRange values);
   llvm::SmallVector<mlir::Value> drain(Frame &frame);
   mlir::Value isHeldAt(const HeldSlot &held, mlir::Value iv, int64_t number);
   mlir::Value isBehind(mlir::Value iv, int64_t iterations);

@@ -147,6 +147,45 @@ static std::pair<Ring *, RingUse *> findOpenUse(RingPlan &plan, LoadOp load) {
   return {};
 }
 
+/// The dots of a use's block that read its slots, or what is computed of them there.
+static SetVector<DotOp> findDots(RingUse &use) {
+  SetVector<DotOp> dots;
+  SetVector<Operation *> ops;
+  for (LoadOp load : use.loads)
+    ops.insert(load);
+  for (size_t i = 0; i < ops.size(); ++i)
+    for (Operation *user : ops[i]->getUsers()) {
+      if (user->getBlock() != use.getBlock() || user->hasTrait<OpTrait::IsTerminator>())
+        continue;
+      if (auto dot = dyn_cast<DotOp>(user))
+        dots.insert(dot);
+      else
+        ops.insert(user);
+    }
+  return dots;
+}
+
+/// The loads of a dot's block that it reads, or what is computed of them there.
+static SmallVector<LoadOp> findLoads(DotOp dot) {
+  SmallVector<LoadOp> loads;
+  SetVector<Operation *> ops;
+  ops.insert(dot);
+  for (size_t i = 0; i < ops.size(); ++i)
+    for (Value value : ops[i]->getOperands()) {
+      Operation *op = value.getDefiningOp();
+      if (auto load = dyn_cast_or_null<LoadOp>(op))
+        loads.push_back(load);
+      else if (op && op->getBlock() == dot->getBlock() && !isa<DotOp>(op))
+        ops.insert(op);
+    }
+  return loads;
+}
+
+static bool readsSlots(DotOp dot) {
+  return llvm::any_of(dot->getOpOperands(),
+                      [](OpOperand &operand) { return isReadFromBuffer(operand); });
+}
+
 TripStages kiln::findTripStages(RingPlan &plan, Ring &ring, RingUse &use) {
   // What one dot reads out of slots it reads in one trip, though one ring has more slots than
   // another.
@@ -158,14 +197,12 @@ TripStages kiln::findTripStages(RingPlan &plan, Ring &ring, RingUse &use) {
     int64_t filled = getSaid(*use).value_or(0);
     most = std::min(most, filled + countTripsOf(*ring, *use));
     least = std::max<int64_t>(least, filled + ring->isWritten());
-    for (LoadOp load : use->loads)
-      for (OpOperand &operand : load.getResult().getUses())
-        if (isReadFromBuffer(operand))
-          for (Value value : operand.getOwner()->getOperands())
-            if (auto other = value.getDefiningOp<LoadOp>())
-              if (auto found = findOpenUse(plan, other);
-                  found.first && !llvm::is_contained(together, found))
-                together.push_back(found);
+    for (DotOp dot : findDots(*use))
+      if (readsSlots(dot))
+        for (LoadOp load : findLoads(dot))
+          if (auto found = findOpenUse(plan, load);
+              found.first && !llvm::is_contained(together, found))
+            together.push_back(found);
   }
   int64_t read = std::max(most, least);
   return {getSaid(use).value_or(std::max<int64_t>(read - own, 0)), read};

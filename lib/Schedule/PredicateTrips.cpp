@@ -1,7 +1,8 @@
 // Writes a loop in which a role fills rings of its own: trips that lack some ops ask for the
 // iterations that these are of.
 //
-// A loop whose ops have stages from 0 to S, and whose slots repeat after U trips, becomes
+// A loop whose ops have stages from 0 to S, and whose slots and registers repeat after U trips,
+// becomes
 //
 //   trips 0 to S - 1                    the ops of the stages that have begun, each if its
 //                                       iteration is there; of known slots also once for whenever
@@ -23,6 +24,7 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 using namespace kiln;
@@ -278,6 +280,7 @@ SmallVector<Value> Expander::writePredicated() {
                : compare(shift(loop.getLowerBound(), iteration), loop.getUpperBound());
   };
 
+  trip.round = std::lcm(trip.round, trip.registerSets);
   // Whole rounds: as many as have all their iterations, perhaps none.
   Value begin = shift(loop.getLowerBound(), last), none = number(0);
   Value span = arith::SubIOp::create(builder, loc, loop.getUpperBound(), begin);

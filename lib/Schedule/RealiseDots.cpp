@@ -44,8 +44,8 @@ private:
   DotOp findNext(DotOp dot) const;
   LogicalResult check(Chain &chain) const;
   std::optional<unsigned> findHeld(Chain &chain) const;
-  void hold(Chain &chain, unsigned index);
-  LogicalResult checkRegisters(Chain &chain) const;
+  LogicalResult hold(Chain &chain, unsigned index);
+  LogicalResult rotateRegisters(DotOp dot, int64_t trips);
   LogicalResult startAndWait(Chain &chain);
   SmallVector<StartDotOp> start(Chain &chain, Value accumulator, Value accumulates);
   FailureOr<TripTime> findWaitTime(DotOp dot) const;
@@ -143,7 +143,7 @@ SmallVector<StartDotOp> DotRealiser::start(Chain &chain, Value accumulator, Valu
 
 /// The loop carries the accumulator as pending. One that starts as zero is not even written before
 /// the first dot.
-void DotRealiser::hold(Chain &chain, unsigned index) {
+LogicalResult DotRealiser::hold(Chain &chain, unsigned index) {
   Operation *loop = trip.loop;
   Location loc = chain.back().getLoc();
   int64_t stage = trip.stages.lookup(chain.back()), inFlight = *chain.back().getInFlight();
@@ -169,7 +169,7 @@ void DotRealiser::hold(Chain &chain, unsigned index) {
   trip.heldDots.push_back({index, initial, loc, chain.back()->getAttr(kColumnsAttrName)});
   if (endsByCommit(chain.back().getAtomAttr())) {
     trip.getYield(index).set(starts.back().getResult());
-    return;
+    return success();
   }
   setInsertionPoint();
   auto held = WaitOp::create(builder, loc, type, starts.back().getResult(), inFlight);
@@ -180,8 +180,12 @@ void DotRealiser::hold(Chain &chain, unsigned index) {
   int64_t length = chain.size();
   for (auto [number, started] : llvm::enumerate(starts)) {
     int64_t others = inFlight - (length - 1 - int64_t(number));
-    trip.heldFor[started] = llvm::divideCeil(std::max<int64_t>(others, 0), length);
+    int64_t trips = llvm::divideCeil(std::max<int64_t>(others, 0), length);
+    trip.heldFor[started] = trips;
+    if (failed(rotateRegisters(chain[number], trips)))
+      return failure();
   }
+  return success();
 }
 
 /// When the result of a chain is used first: by which op of the block, or at the end of its trip.
@@ -224,28 +228,41 @@ int64_t DotRealiser::countStarts(TripTime from, TripTime to) const {
   return starts;
 }
 
-/// A product reads operands in registers until it is waited for. The next trip makes them again.
-/// Those that end by commit read nothing there: what warps have computed is written elsewhere.
-LogicalResult DotRealiser::checkRegisters(Chain &chain) const {
-  if (endsByCommit(chain.back().getAtomAttr()))
+/// A product reads operands in registers until it is waited for, so many trips after its own. Trips
+/// that make them again until then have other registers for that. Those that end by commit read
+/// nothing there: what warps have computed is written elsewhere.
+LogicalResult DotRealiser::rotateRegisters(DotOp dot, int64_t trips) {
+  if (trips == 0 || endsByCommit(dot.getAtomAttr()))
     return success();
-  for (DotOp dot : chain)
-    if (isa<RankedTensorType>(dot.getA().getType()) || isa<RankedTensorType>(dot.getB().getType()))
-      return dot.emitOpError(
-          "expected to be waited for in its own trip, since the next trip writes "
-          "an operand's registers, and it reads registers until it is waited "
-          "for; set in_flight to 0, use the result at the dot's own stage, or have the operand "
-          "read "
-          "from shared memory, with a 'tile.residency' of \"shared\"");
+  for (Value operand : {dot.getA(), dot.getB()}) {
+    if (!isa<RankedTensorType>(operand.getType()))
+      continue;
+    std::optional<Dependence> maker = trip.findMaker(operand);
+    std::optional<unsigned> index = trip.getCarriedIndex(operand);
+    bool isConstant = !maker && (!index || trip.getYielded(*index) == operand);
+    if (isConstant)
+      continue;
+    if (!maker || !trip.getCounted())
+      return dot.emitOpError("expected to be waited for in its own trip, since it reads registers "
+                             "until it is waited for, which the next trip writes, ")
+             << (maker ? "and how many trips there are nobody knows before"
+                       : "since operands change places there")
+             << "; set in_flight to 0, use the result at the dot's own stage, or have the operand "
+                "read from shared memory, with a 'tile.residency' of \"shared\"";
+    int64_t until = trip.stages.lookup(dot) + trips + maker->distance;
+    trip.registerSets = std::max(trip.registerSets, until - trip.stages.lookup(maker->op) + 1);
+  }
   return success();
 }
 
 LogicalResult DotRealiser::startAndWait(Chain &chain) {
   DotOp last = chain.back();
   FailureOr<TripTime> time = findWaitTime(last);
-  if (failed(time) ||
-      (time->stage > trip.stages.lookup(chain.front()) && failed(checkRegisters(chain))))
+  if (failed(time))
     return failure();
+  for (DotOp dot : chain)
+    if (failed(rotateRegisters(dot, time->stage - trip.stages.lookup(dot))))
+      return failure();
   int64_t later = countStarts(trip.getTime(last), *time), inFlight = *last.getInFlight();
   if (inFlight > later)
     return last.emitOpError("expected in_flight of at most ")
@@ -301,12 +318,9 @@ LogicalResult DotRealiser::run() {
       return chain.back().emitOpError("expected a sum that the loop changes otherwise, since '")
              << kCarriedAttrName << "' is " << carried
              << ": dots that only add to it leave it where it is";
-    bool outlastsTrip = index && *chain.back().getInFlight() > 0;
-    if (outlastsTrip && failed(checkRegisters(chain)))
+    if (index && failed(hold(chain, *index)))
       return failure();
-    if (index)
-      hold(chain, *index);
-    else if (failed(startAndWait(chain)))
+    if (!index && failed(startAndWait(chain)))
       return failure();
   }
   for (Chain &chain : chains)

@@ -86,6 +86,9 @@ struct Trip {
   llvm::SmallVector<HeldSlot> heldSlots;
   llvm::SmallVector<HeldDot> heldDots;
 
+  /// How many sets of registers dots in flight take for operands that trips make again: a trip
+  /// writes the set that was read so many trips before. Each trip of a round has its own.
+  int64_t registerSets = 1;
   /// Whether the loop's role fills rings of its own; then:
   bool fillsRings = false;
   /// The role, if its copies lag behind one another in the loop, and the stage at which they get.

@@ -363,6 +363,9 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
     - Where a role fills rings of its own, puts are waited for by counts; ops in front of and behind
       a counted loop stand behind the condition that their iteration is there. Where the chip must
       know slots when compiling, a trip of the loop is as many as take all of its rings round.
+    - A dot in flight reads operands in registers until it is waited for. If trips make these again by
+      then, a trip of the loop is as many as have operands of their own, and trips that are left
+      behind whole rounds stand behind the condition that they are there.
 
     Before:
     ```mlir
@@ -384,7 +387,7 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
     }
     ```
     The tests are `test/Schedule/realise-stages.mlir`, `realise-stages-while.mlir`,
-    `realise-stages-dots.mlir` and `realise-stages-invalid.mlir`.
+    `realise-stages-dots.mlir`, `realise-stages-registers.mlir` and `realise-stages-invalid.mlir`.
   }];
 }
 

@@ -82,7 +82,6 @@ def refusal(chip: str, **options) -> str:
         ("sm_90a", dict(left=None, right="registers"), "b.load", "read them from registers"),
         ("sm_90a", dict(left="shared", atom="mma_sync", flight=None), "a.load", "from shared"),
         ("sm_90a", dict(left=None, sums="tensor_memory"), "kiln.dot", "in tensor memory"),
-        ("sm_90a", dict(left="registers", flight=1), "kiln.dot", "waited for in its own trip"),
         ("sm_100a", dict(left="registers", atom="tcgen05", BM=128), "a.load", "from registers"),
         ("sm_100a", dict(left=None, sums="registers", atom="tcgen05", BM=128), "kiln.dot", "in registers"),
     ],

@@ -31,7 +31,6 @@ KNOWN = {
         r"expected a later stage than \d+, or a place behind it in a trip",
         r"expected one stage for all that role .* gets, since its copies lag behind one another",
         r"expected no skew of role .* whose dots in flight read the ring",
-        r"expected to be waited for in its own trip, since the next trip writes an operand's reg",
         r"expected to stand in a loop, since copies of role .* lag behind one another",
     ),
     "tile-realise-copies": (

@@ -1,0 +1,95 @@
+"""Products in flight whose operands are in registers, which trips make again meanwhile: on emulated
+chips, against float64; and how many sets of registers their code has."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from register_kernels import weighted, widened_rows
+
+import kiln
+
+BF16 = ml_dtypes.bfloat16
+
+
+def draw(rng, copy: str, copies: int) -> dict:
+    # What goes through registers is in its slot a trip later.
+    ahead = 0 if copy == "through_registers" else int(rng.integers(3))
+    flight = int(rng.integers(4))
+    return dict(
+        copy=copy, copies=copies, flight=flight, ahead=ahead,
+        depth=flight + 1 + ahead + (copy != "tma") + int(rng.integers(2)), BM=64 * copies,
+        BN=int(rng.choice([32, 64])), BK=int(rng.choice([32, 64])),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("copy", ["tma", "cp_async", "through_registers"])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_weights_that_are_widened_in_registers(rng, copy: str, copies: int) -> None:
+    for _ in range(3):
+        options = draw(rng, copy, copies)
+        m, n, k = (int(rng.integers(1, most)) * by for most, by in ((200, 1), (8, 16), (30, 16)))
+        w = rng.integers(-8, 8, (m, k)).astype(np.int8)
+        x = rng.integers(-8, 8, (n, k)).astype(BF16)
+        c = np.full((m, n), np.nan, np.float32)
+        widened_rows.options(device="emu:sm_90a")(w, x, c, **options)
+        reference = w.astype(np.float64) @ x.astype(np.float64).T
+        np.testing.assert_array_equal(c, reference, str((options, m, n, k)))
+
+
+@pytest.mark.parametrize("later", [1, 2, 3])
+def test_results_that_a_later_trip_adds(rng, later: int) -> None:
+    copies, flight = int(rng.integers(1, 3)), int(rng.integers(2 * later + 1))
+    q = rng.integers(-3, 4, (64 * copies, 64)).astype(BF16)
+    x = rng.integers(-3, 4, (64 * int(rng.integers(1, 10)), 64)).astype(BF16)
+    c = np.zeros((64 * copies, 64), np.float32)
+    weighted.options(device="emu:sm_90a")(q, x, c, later, flight, copies)
+    y = x.astype(np.float64)
+    halves = (q.astype(np.float64) @ y.T * 0.5).astype(BF16).astype(np.float64)
+    np.testing.assert_allclose(c, halves @ y, 1e-6, 1e-6 * np.abs(halves @ y).max())
+
+
+def count_trips(flight: int, ahead: int) -> int:
+    """How many trips a turn of the loop has: each starts one product of a copy's rows."""
+    options = dict(copy="tma", copies=1, depth=flight + ahead + 1, BM=64, BN=64, BK=64)
+    w, x, c = (
+        np.zeros((64, 640), np.int8),
+        np.zeros((64, 640), BF16),
+        np.zeros((64, 64), np.float32),
+    )
+    made = widened_rows.compile(
+        w, x, c, flight=flight, ahead=ahead, **options, target="nvptx:sm_90a",
+        _pipeline="stop-after=schedule",
+    )  # fmt: skip
+    text = made.ir("schedule")
+    loops = [at for at in text.split("scf.for")[1:] if "tile.start_dot" in at]
+    body = loops[0].partition("scf.yield")[0]
+    return body.count("tile.start_dot")
+
+
+@pytest.mark.parametrize("flight", [0, 1, 2])
+@pytest.mark.parametrize("ahead", [0, 1, 2])
+def test_each_trip_in_flight_has_registers_of_its_own(flight: int, ahead: int) -> None:
+    assert count_trips(flight, ahead) == (flight + ahead + 1 if flight else 1)
+
+
+@kiln.kernel
+def until(w: kiln.View, x: kiln.View, c: kiln.View):
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    acc, k = kiln.zeros((64, 64), kiln.f32), 0
+    while k < x.shape[1]:
+        y = kiln.pin(w.load((0, k), (64, 64)), role="load", atom="tma", depth=4, ring="w")
+        t = kiln.pin(x.load((0, k), (64, 64)), role="load", atom="tma", depth=4, ring="x")
+        acc = kiln.dot(y.to(kiln.bf16), t, acc, transpose_b=True)
+        kiln.pin(acc, role="mma", atom="wgmma", in_flight=1)
+        k += 64 if k < 128 else 128
+    kiln.pin(c.store((0, 0), acc), role="mma")
+
+
+def test_trips_that_nobody_counts_have_one_set(rng) -> None:
+    w, x = np.zeros((64, 640), np.int8), np.zeros((64, 640), BF16)
+    with pytest.raises(kiln.CompileError, match="how many trips there are nobody knows") as refused:
+        until.options(device="emu:sm_90a")(w, x, np.zeros((64, 64), np.float32))
+    assert "kiln.dot(y.to" in str(refused.value)
