@@ -142,7 +142,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       return;
     add(createRotateLoops());
     if (!exact)
-      add(createDecideStages());
+      add(createDecideRegisters(), createDecideStages());
     add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
         createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
         createDecideHandOvers(), createRealiseHandOvers(), createRealiseWarpGroups(),

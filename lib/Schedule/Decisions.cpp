@@ -1,5 +1,6 @@
 // What the realising passes ask of decisions.
 #include "Decisions.h"
+#include "RoleLimits.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
@@ -112,8 +113,7 @@ static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterfa
   return error;
 }
 
-/// Where roles wait for one another, they hand registers to one another, too.
-static bool resizesRoles(TargetInterface target) {
+bool kiln::resizesRoles(TargetInterface target) {
   auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
   return sync && sync.hasByteBarriers();
 }

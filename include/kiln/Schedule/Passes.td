@@ -155,6 +155,27 @@ def RotateLoops : Schedule_Pass<"tile-rotate-loops"> {
   }];
 }
 
+def DecideRegisters : Schedule_Pass<"tile-decide-registers"> {
+  let summary = "decide how many registers the threads of roles have";
+  let description = [{
+    Precondition: roles and layouts are decided. Postcondition: where what warps begin with does not
+    hold the sums that a role carries and what it computes beside them, and roles hand registers to
+    one another, each role says its `registers`: one that only has engines copy the least, one that
+    computes as many as its largest tensor takes, and those that multiply share out the rest. What
+    a role says stays. If there are too few for that, nothing is decided.
+
+    Before:
+    ```mlir
+    attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"cast", warps = 4>, #tile.role<"mma", warps = 4, copies = 2>]}
+    ```
+    After:
+    ```mlir
+    attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 24>, #tile.role<"cast", warps = 4, registers = 88>, #tile.role<"mma", warps = 4, copies = 2, registers = 200>]}
+    ```
+    The test is `test/Schedule/decide-registers.mlir`.
+  }];
+}
+
 def DecideStages : Schedule_Pass<"tile-decide-stages"> {
   let summary = "decide when the ops of roles run, and how far a copy engine runs ahead";
   let description = [{

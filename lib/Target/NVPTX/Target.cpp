@@ -86,7 +86,7 @@ SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
     const ChipRecord &record = getRecord(getChip());
     for (Attribute atom : {record.tensorProducts ? getTcgen05Atom(dot) : Attribute(),
                            record.tensorProducts ? getTcgen05PairAtom(dot) : Attribute(),
-                           record.groupProducts ? getWgmmaAtom(dot) : Attribute()})
+                           record.groupProducts ? getWgmmaAtom(dot, getChipRecord()) : Attribute()})
       if (atom)
         atoms.push_back(atom);
     llvm::append_range(atoms, kiln::getMmaAtoms(dot, *this));

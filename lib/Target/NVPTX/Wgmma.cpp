@@ -5,6 +5,7 @@
 // accumulators while they are in flight.
 #include "SharedMatrix.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/AtomCosts.h"
 #include "kiln/Target/Common/Threads.h"
@@ -21,6 +22,7 @@ using namespace kiln::nvptx;
 using tile::Completion;
 
 static constexpr int64_t kRows = 64;
+static constexpr int64_t kMostColumns = 256;
 static constexpr int64_t kWarpsOfGroup = 4;
 
 //===- Shapes -------------------------------------------------------------------------------===//
@@ -65,7 +67,24 @@ LogicalResult WgmmaAttr::verify(function_ref<InFlightDiagnostic()> emitError, St
                      << getDepth(element, accumulator) << ", got '" << shape << "'";
 }
 
-Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot) {
+/// What ptxas 13.0 needs of a thread's registers beside the sums of one instruction: it assembles
+/// one of 128 in blocks whose threads begin with 154, whatever they are handed later.
+static constexpr int64_t kBesideSums = 26;
+
+/// Of one instruction's sums, in the blocks of the kernel around a dot.
+static int64_t countMostColumns(tile::DotOp dot, const Chip &chip) {
+  auto kernel = dot->getParentOfType<tile::KernelOp>();
+  auto roles = kernel ? kernel->getAttrOfType<ArrayAttr>(tile::kRolesAttrName) : ArrayAttr();
+  if (!roles)
+    return kMostColumns;
+  int64_t warps = 0;
+  for (auto role : roles.getAsRange<tile::RoleAttr>())
+    warps += tile::countWarps(kernel, role);
+  int64_t sums = int64_t(chip.getRegistersAtEntry(warps)) - kBesideSums;
+  return std::min<int64_t>(kMostColumns, sums * kWarpsOfGroup * chip.warpSize / kRows);
+}
+
+Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot, const Chip &chip) {
   Type element = getDotTypes(dot).first, other = getDotTypes(dot).second;
   Type accumulator = dot.getType().getElementType();
   if (dot.getPrecision() == tile::DotPrecision::TF32)
@@ -84,7 +103,7 @@ Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot) {
   int64_t copies = role ? role.getCopies() : 1;
   if (tile::getSharedDim(rows, columns, kRows, /*leastN=*/8, copies) == 1)
     columns /= copies;
-  for (int64_t n = std::min<int64_t>(columns, 256); n >= 8; --n) {
+  for (int64_t n = std::min(columns, countMostColumns(dot, chip)); n >= 8; --n) {
     std::string shape = "m64n" + std::to_string(n) + tail;
     if (columns % n == 0 && parseColumns(shape, element, accumulator))
       return WgmmaAttr::get(dot.getContext(), shape, element, accumulator);

@@ -28,7 +28,7 @@ llvm::SmallVector<mlir::Attribute> getMmaSyncAtoms(llvm::StringRef chip, mlir::T
 
 /// The widest form of wgmma that multiplies a dot's operands, or each copy's share of them; null if
 /// there is none.
-mlir::Attribute getWgmmaAtom(tile::DotOp dot);
+mlir::Attribute getWgmmaAtom(tile::DotOp dot, const Chip &chip);
 
 /// The same of tcgen05.
 mlir::Attribute getTcgen05Atom(tile::DotOp dot);
