@@ -2,6 +2,7 @@
 #include "DecidedExtents.h"
 #include "ProductCandidate.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseSet.h"
@@ -151,9 +152,7 @@ private:
 
   std::optional<Limit> findLimit(OpenProducts open) {
     int64_t warps = countSingleWarps(kernel, target);
-    llvm::SmallVector<bool> counted(classes.size());
-    for (auto [of, keeper] : llvm::enumerate(keepers))
-      counted[of] = bool(keeper.first);
+    SmallVector<bool> isOfCopies(classes.size());
     DenseSet<Value> cut;
     for (DotOp dot : products) {
       ProductDims dims = getProductDims(dot);
@@ -171,17 +170,20 @@ private:
       // Copies of a role count what they share out, not registers.
       if (candidate.dim >= 0 && !llvm::isPowerOf2_64(candidate.copies))
         if (std::optional<unsigned> of = classes.find(dims[candidate.dim]))
-          counted[*of] = false;
+          isOfCopies[*of] = true;
     }
     for (auto &[dim, number] : classes.getDims()) {
       Value value = dim.first;
-      auto isCounted = [&](unsigned of) { return counted[of]; };
-      std::optional<unsigned> second;
+      SmallVector<unsigned, 2> counted;
       if (!cut.contains(value))
-        second = classes.findSecondCounted(value, isCounted);
-      if (second)
-        return Limit{keepers[*second].first,
-                     "one extent with an odd factor of what registers hold"};
+        counted = classes.findCounted(
+            value, [&](unsigned of) { return bool(keepers[of].first); },
+            [&](unsigned of) { return isOfCopies[of]; });
+      if (counted.size() > 1)
+        return Limit{keepers[counted[1]].first,
+                     fillsBuffer(value.getDefiningOp())
+                         ? "one extent with an odd factor of what a buffer holds"
+                         : "one extent with an odd factor of what registers hold"};
     }
     return std::nullopt;
   }

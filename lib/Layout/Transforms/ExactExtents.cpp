@@ -24,7 +24,7 @@ ExactExtents::ExactExtents(KernelOp kernel, TargetInterface target, const Extent
     for (auto &[dot, kept] : products)
       changed |= decide(dot);
     for (auto &[dim, number] : classes.getDims())
-      changed |= decideRegisters(dim.first);
+      changed |= decideParts(dim.first);
   }
 }
 
@@ -66,9 +66,14 @@ std::optional<ProductCandidate> ExactExtents::choose(DotOp dot, unsigned candida
   }
   if (!candidate.isDecided && open == Open::Grown)
     return std::nullopt;
-  // Rows, columns and the inner extent, by bits: those by which the least is multiplied. Of equals,
-  // the inner one comes first, as none reads more of it from memory than was there; then columns,
-  // which one instruction makes.
+  // Rows, columns and the inner extent, by bits: those by which the least is multiplied, of equals
+  // those whose operands are the smallest. Then the inner one comes first, as none reads more of it
+  // from memory than was there; then columns, which one instruction makes. What copies share out
+  // had best not grow: they could not store it.
+  auto getCost = [&](const ProductCandidate &of) {
+    bool growsShare = of.copies > 1 && (of.dim == 0 ? of.m != dot.getM() : of.n != dot.getN());
+    return std::tuple(growsShare, of.getWork(), (of.m + of.n) * of.k);
+  };
   std::optional<ProductCandidate> best;
   for (unsigned each : {7, 6, 5, 4, 3, 2, 1, 0}) {
     if (each & ~candidates)
@@ -77,7 +82,7 @@ std::optional<ProductCandidate> ExactExtents::choose(DotOp dot, unsigned candida
     other.m = grow(dot.getM(), each & 1);
     other.n = grow(dot.getN(), each & 2);
     other.k = grow(dot.getK(), each & 4);
-    if (!other.isMade() || (best && best->getWork() <= other.getWork()))
+    if (!other.isMade() || (best && getCost(*best) <= getCost(other)))
       continue;
     best = other;
     kept = each;
@@ -115,13 +120,16 @@ bool ExactExtents::decide(DotOp dot) {
   return own.dims != candidates;
 }
 
-/// One extent at most has its odd factor counted by a thread's registers; whether one was refused.
-bool ExactExtents::decideRegisters(Value value) {
+/// One extent at most has its odd factor counted by a buffer, or a thread's registers; whether one
+/// was refused. Copies cannot share out what grows.
+bool ExactExtents::decideParts(Value value) {
   if (cut.contains(value))
     return false;
-  std::optional<unsigned> second =
-      classes.findSecondCounted(value, [&](unsigned of) { return isExact(of) && !shared[of]; });
-  if (second)
-    may[*second] = false;
-  return second.has_value();
+  SmallVector<unsigned, 2> counted = classes.findCounted(
+      value, [&](unsigned of) { return isExact(of); }, [&](unsigned of) { return shared[of]; });
+  if (counted.size() < 2)
+    return false;
+  auto refused = llvm::find_if(llvm::reverse(counted), [&](unsigned of) { return !shared[of]; });
+  may[refused == counted.rend() ? counted.back() : *refused] = false;
+  return true;
 }

@@ -41,7 +41,7 @@ private:
   bool isExact(unsigned of) const { return may[of] && multiplied[of]; }
   bool decide(tile::DotOp dot);
   std::optional<ProductCandidate> choose(tile::DotOp dot, unsigned candidates, unsigned &kept);
-  bool decideRegisters(mlir::Value value);
+  bool decideParts(mlir::Value value);
 
   TargetInterface target;
   const ExtentClasses &classes;

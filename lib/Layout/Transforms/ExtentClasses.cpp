@@ -51,20 +51,16 @@ std::optional<unsigned> ExtentClasses::find(ExtentDim dim) const {
   return classes[found->second];
 }
 
-std::optional<unsigned>
-ExtentClasses::findSecondCounted(Value value, function_ref<bool(unsigned)> isCounted) const {
-  if (fillsBuffer(value.getDefiningOp()))
-    return std::nullopt;
-  std::optional<unsigned> first;
-  for (unsigned dim = 0; dim < shapeOf(value).size(); ++dim) {
-    std::optional<unsigned> of = find({value, dim});
-    if (!of || !isCounted(*of) || first == of)
-      continue;
-    if (first)
-      return of;
-    first = of;
-  }
-  return std::nullopt;
+SmallVector<unsigned, 2> ExtentClasses::findCounted(Value value,
+                                                    function_ref<bool(unsigned)> isExact,
+                                                    function_ref<bool(unsigned)> isOfCopies) const {
+  bool isInBuffer = fillsBuffer(value.getDefiningOp());
+  SmallVector<unsigned, 2> counted;
+  for (unsigned dim = 0; dim < shapeOf(value).size(); ++dim)
+    if (std::optional<unsigned> of = find({value, dim}))
+      if (isExact(*of) && (isInBuffer || !isOfCopies(*of)) && !llvm::is_contained(counted, *of))
+        counted.push_back(*of);
+  return counted;
 }
 
 void ExtentClasses::join(Value left, unsigned leftDim, Value right, unsigned rightDim) {
@@ -97,14 +93,9 @@ void ExtentClasses::refuse(Operation *op) {
           refused.push_back({found->second, op});
 }
 
-/// What an instruction brings is read by products alone.
 bool ExtentClasses::connectAccess(Operation *op) {
-  if (auto load = dyn_cast<LoadOp>(op)) {
-    auto isProduct = [](OpOperand &use) {
-      return isa<DotOp>(use.getOwner()) && use.getOperandNumber() < 2;
-    };
-    return !load.getExtents() && (!fillsBuffer(load) || llvm::all_of(load->getUses(), isProduct));
-  }
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !load.getExtents();
   auto store = cast<StoreOp>(op);
   bool isCopied = store.getAtomAttr() || store->hasAttr(kAtomNameAttrName);
   return !store.getExtents() && (!isCopied || getDecidedEngine(store, target));

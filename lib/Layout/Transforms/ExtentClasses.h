@@ -31,10 +31,12 @@ public:
   mlir::Operation *getRefusing(unsigned of) const { return refusing[of]; }
   /// All of them, with a number each.
   const llvm::MapVector<ExtentDim, unsigned> &getDims() const { return numbers; }
-  /// Of a value's dimensions whose odd factors are counted by a thread's registers, which count one
-  /// alone, the class of the second; none of what lies in a buffer.
-  std::optional<unsigned> findSecondCounted(mlir::Value value,
-                                            llvm::function_ref<bool(unsigned)> isCounted) const;
+  /// The classes of a value's exact dimensions whose odd factors one part of a place counts, though
+  /// it counts one alone: of a tile in a buffer all of them, of one in registers those that copies
+  /// of a role do not count.
+  llvm::SmallVector<unsigned, 2> findCounted(mlir::Value value,
+                                             llvm::function_ref<bool(unsigned)> isExact,
+                                             llvm::function_ref<bool(unsigned)> isOfCopies) const;
 
 private:
   void connect(mlir::Operation *op);

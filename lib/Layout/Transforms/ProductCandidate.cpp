@@ -91,6 +91,24 @@ void ProductCandidate::setExtents(ArrayRef<int64_t> decided) {
   k = dot.getK();
 }
 
+/// Whether an operand is computed of a tile of its extents that a copy atom brings, or is one.
+static bool isOfBuffer(Value operand) {
+  SmallVector<Value> left = {operand};
+  llvm::SmallDenseSet<Value> seen;
+  while (!left.empty()) {
+    Value value = left.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!op || !type || op->getNumRegions() || isa<DotOp>(op) || !seen.insert(value).second ||
+        type.getNumElements() != cast<RankedTensorType>(operand.getType()).getNumElements())
+      continue;
+    if (fillsBuffer(op))
+      return true;
+    llvm::append_range(left, op->getOperands());
+  }
+  return false;
+}
+
 static bool isExactly(const LinearLayout &layout) { return canonicalise(layout).isExact(); }
 
 /// What a target has for a dot, were it of these extents: asked of one that stands in its place.
@@ -119,6 +137,12 @@ static Attribute ask(DotOp dot, int64_t m, int64_t n, int64_t k,
   return found;
 }
 
+/// Whether copies read parts of a buffer whose inner extent has an odd factor: what counts it lies
+/// above what counts the copies, so that none of these has a part that lies together.
+bool ProductCandidate::hasScatteredParts() const {
+  return copies > 1 && dim >= 0 && !llvm::isPowerOf2_64(k) && isOfBuffer(dot->getOperand(dim));
+}
+
 /// Whether so much of k of an operand can be brought, and read, as it is.
 bool ProductCandidate::isRead(AsyncMmaAtomInterface async, unsigned operand, int64_t depth) {
   SmallVector<int64_t> shape =
@@ -129,26 +153,30 @@ bool ProductCandidate::isRead(AsyncMmaAtomInterface async, unsigned operand, int
     return true;
   OperandTile tile(dot, operand);
   LoadOp load = tile.load;
-  bool isTransposed = tile.isTransposed;
-  if (!load || (isDecided && (!fillsBuffer(load) || isPinnedToRegisters(load)))) {
+  bool isBrought = load && (!isDecided || (fillsBuffer(load) && !isPinnedToRegisters(load)));
+  if (!isBrought && (operand == 0 || !isDecided)) {
     std::optional<LinearLayout> layout;
     if (operand == 0)
       layout = async.getRegisterLayout(share, async.getWarps());
     return layout && isExactly(*layout);
   }
-  // What nobody has decided is brought so that its rows lie together, whichever way it is read.
-  if (!isDecided && findRowOrder(load.getView().getType()) == ArrayRef<int64_t>{1, 0})
+  // What nobody has decided is brought so that its rows lie together, whichever way it is read;
+  // what is computed of b is written as it is read.
+  bool isTransposed = isBrought ? tile.isTransposed : dot.getTransposeB();
+  if (!isDecided && load && findRowOrder(load.getView().getType()) == ArrayRef<int64_t>{1, 0})
     isTransposed = !isTransposed;
   if (isTransposed) {
     std::swap(shape[0], shape[1]);
     std::swap(share[0], share[1]);
   }
-  EngineAtomInterface engine = getDecidedEngine(load, target);
-  Type element = load.getType().getElementType();
+  CopyAtomInterface copy;
+  if (isBrought && isDecided)
+    copy = dyn_cast_or_null<CopyAtomInterface>(getDecidedAtom(load, target));
+  Type element = cast<RankedTensorType>(dot->getOperand(operand).getType()).getElementType();
   return llvm::any_of(repeatOrders(async.getSharedLayouts(operand, share, isTransposed), shape),
                       [&](const LinearLayout &order) {
-                        return !isDecided ||
-                               (engine && engine.getBoxes(shape, element, &order).has_value());
+                        return !isBrought || !isDecided ||
+                               (copy && copy.admits(shape, element, order));
                       });
 }
 
@@ -195,7 +223,7 @@ bool ProductCandidate::isMadeBeside(AsyncMmaAtomInterface async) {
     return isLimitedBy(ProductLimit::Sum);
   auto areRead = [&](int64_t depth) { return isRead(async, 0, depth) && isRead(async, 1, depth); };
   limit = ProductLimit::Operands;
-  return (isWhole() && areRead(k)) || isCut(atomK, areRead);
+  return (isWhole() && !hasScatteredParts() && areRead(k)) || isCut(atomK, areRead);
 }
 
 /// A thread has operands and sums in registers, which count one odd factor of each.
@@ -214,6 +242,8 @@ bool ProductCandidate::isMadeByWarps(WarpMmaAtomInterface single) {
   if (isOddM && isOddN)
     return false;
   bool isOddK = !llvm::isPowerOf2_64(k);
+  if (isWhole() && isOddK && hasScatteredParts())
+    return isLimitedBy(ProductLimit::Operands);
   return (isWhole() && !(isOddK && (isOddM || isOddN))) ||
          isCut(atomK, [](int64_t) { return true; });
 }
