@@ -152,7 +152,7 @@ private:
 
   std::optional<Limit> findLimit(OpenProducts open) {
     int64_t warps = countSingleWarps(kernel, target);
-    SmallVector<bool> isOfCopies(classes.size());
+    llvm::SmallBitVector ofCopies(classes.size());
     DenseSet<Value> cut;
     for (DotOp dot : products) {
       ProductDims dims = getProductDims(dot);
@@ -168,21 +168,23 @@ private:
       if (isCut(dot))
         addCutValues(dot, cut);
       // Copies of a role count what they share out, not registers.
-      if (candidate.dim >= 0 && !llvm::isPowerOf2_64(candidate.copies))
-        if (std::optional<unsigned> of = classes.find(dims[candidate.dim]))
-          isOfCopies[*of] = true;
+      if (candidate.dim >= 0 && candidate.copies > 1)
+        if (std::optional<unsigned> of = classes.findAny(dims[candidate.dim]))
+          ofCopies.set(*of);
     }
     for (auto &[dim, number] : classes.getDims()) {
       Value value = dim.first;
+      auto isKept = [&](unsigned of) { return bool(keepers[of].first); };
       SmallVector<unsigned, 2> counted;
       if (!cut.contains(value))
-        counted = classes.findCounted(
-            value, [&](unsigned of) { return bool(keepers[of].first); },
-            [&](unsigned of) { return isOfCopies[of]; });
-      if (counted.size() > 1)
-        return Limit{keepers[counted[1]].first,
+        counted = classes.findCounted(value, isKept, ofCopies);
+      auto *limited = llvm::find_if(
+          counted, [&](unsigned of) { return isKept(of) && (!ofCopies[of] || of != counted[0]); });
+      if (counted.size() > 1 && limited != counted.end())
+        return Limit{keepers[*limited].first,
                      fillsBuffer(value.getDefiningOp())
-                         ? "one extent with an odd factor of what a buffer holds"
+                         ? "one extent that has an odd factor, or that copies share out, of what "
+                           "a buffer holds"
                          : "one extent with an odd factor of what registers hold"};
     }
     return std::nullopt;

@@ -91,24 +91,6 @@ void ProductCandidate::setExtents(ArrayRef<int64_t> decided) {
   k = dot.getK();
 }
 
-/// Whether an operand is computed of a tile of its extents that a copy atom brings, or is one.
-static bool isOfBuffer(Value operand) {
-  SmallVector<Value> left = {operand};
-  llvm::SmallDenseSet<Value> seen;
-  while (!left.empty()) {
-    Value value = left.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!op || !type || op->getNumRegions() || isa<DotOp>(op) || !seen.insert(value).second ||
-        type.getNumElements() != cast<RankedTensorType>(operand.getType()).getNumElements())
-      continue;
-    if (fillsBuffer(op))
-      return true;
-    llvm::append_range(left, op->getOperands());
-  }
-  return false;
-}
-
 static bool isExactly(const LinearLayout &layout) { return canonicalise(layout).isExact(); }
 
 /// What a target has for a dot, were it of these extents: asked of one that stands in its place.
@@ -135,12 +117,6 @@ static Attribute ask(DotOp dot, int64_t m, int64_t n, int64_t k,
   for (Operation *op : made)
     op->erase();
   return found;
-}
-
-/// Whether copies read parts of a buffer whose inner extent has an odd factor: what counts it lies
-/// above what counts the copies, so that none of these has a part that lies together.
-bool ProductCandidate::hasScatteredParts() const {
-  return copies > 1 && dim >= 0 && !llvm::isPowerOf2_64(k) && isOfBuffer(dot->getOperand(dim));
 }
 
 /// Whether so much of k of an operand can be brought, and read, as it is.
@@ -223,7 +199,7 @@ bool ProductCandidate::isMadeBeside(AsyncMmaAtomInterface async) {
     return isLimitedBy(ProductLimit::Sum);
   auto areRead = [&](int64_t depth) { return isRead(async, 0, depth) && isRead(async, 1, depth); };
   limit = ProductLimit::Operands;
-  return (isWhole() && !hasScatteredParts() && areRead(k)) || isCut(atomK, areRead);
+  return (isWhole() && areRead(k)) || isCut(atomK, areRead);
 }
 
 /// A thread has operands and sums in registers, which count one odd factor of each.
@@ -242,8 +218,6 @@ bool ProductCandidate::isMadeByWarps(WarpMmaAtomInterface single) {
   if (isOddM && isOddN)
     return false;
   bool isOddK = !llvm::isPowerOf2_64(k);
-  if (isWhole() && isOddK && hasScatteredParts())
-    return isLimitedBy(ProductLimit::Operands);
   return (isWhole() && !(isOddK && (isOddM || isOddN))) ||
          isCut(atomK, [](int64_t) { return true; });
 }

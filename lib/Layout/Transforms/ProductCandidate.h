@@ -90,7 +90,6 @@ struct ProductCandidate {
 private:
   int64_t getOwn(int of, int64_t extent) const { return dim == of ? extent / copies : extent; }
   bool isRead(AsyncMmaAtomInterface async, unsigned operand, int64_t depth);
-  bool hasScatteredParts() const;
   bool isWhole() const { return !hasDecidedPieces || pieces.empty(); }
   bool isCut(int64_t least, llvm::function_ref<bool(int64_t)> isMade);
   bool isLimitedBy(ProductLimit by);
