@@ -69,6 +69,19 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
        : tensor<64x48xbf16>, tensor<64x48xbf16> -> tensor<64x64xf32>
     tile.return
   }
+
+  // So it is for whatever a buffer holds: of a tile that is added, two copies read parts of its rows.
+  // CHECK-LABEL: tile.kernel @added
+  tile.kernel @added(%a: !view, %b: !view, %c: !out) attributes {tile.roles = [#tile.role<"two", warps = 4, copies = 2>]} {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %a[%c0, %c0] {tile.atom = "through_registers", role = "two"} : !view -> tensor<128x32xbf16>
+    %y = tile.load %b[%c0, %c0] {tile.atom = "through_registers", role = "two"} : !view -> tensor<96x32xbf16>
+    %z = tile.load %c[%c0, %c0] {tile.atom = "through_registers", role = "two"} : !out -> tensor<128x96xf32>
+    // CHECK: tile.dot {{.*}}tile.extents = array<i64: 128, 128, 32>
+    %d = tile.dot %x, %y, %z transpose_b {tile.atom = "matrix", role = "two"}
+       : tensor<128x32xbf16>, tensor<96x32xbf16> -> tensor<128x96xf32>
+    tile.return
+  }
 }
 
 // -----

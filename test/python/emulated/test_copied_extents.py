@@ -137,6 +137,40 @@ def test_copies_that_cannot_share_out_are_told_how_many_can() -> None:
     assert "copied_kernels.py" in text, text
 
 
+@kiln.kernel
+def biased(
+    a: kiln.View, b: kiln.View, bias: kiln.View, c: kiln.View, M: kiln.constexpr,
+    N: kiln.constexpr, copies: kiln.constexpr, atom: kiln.constexpr, load: kiln.constexpr,
+):  # fmt: skip
+    """A product to which each trip adds a tile that is brought as its operands are."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("mma", warps=4, copies=copies))
+    s = kiln.zeros((M, N), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
+        x = kiln.pin(a.load((0, k), (M, 32)), role="mma", stage=0, atom=load)
+        y = kiln.pin(b.load((0, k), (N, 32)), role="mma", stage=0, atom=load)
+        t = kiln.pin(bias.load((0, 0), (M, N)), role="mma", stage=0, atom=load)
+        s = s + t.to(kiln.f32)
+        product = kiln.dot(x, y, s, transpose_b=True)
+        in_flight = 0 if atom == "wgmma" else None
+        s = kiln.pin(product, role="mma", stage=1, atom=atom, in_flight=in_flight)
+    kiln.pin(c.store((0, 0), s), role="mma")
+
+
+@pytest.mark.parametrize("M, N, copies", [(192, 64, 3), (64, 192, 1), (128, 96, 2), (192, 96, 3)])
+@pytest.mark.parametrize(
+    "chip, atom, load", [("sm_80", "mma_sync", "cp_async"), ("sm_90a", "wgmma", "cp_async")]
+)
+def test_a_tile_that_is_added(rng, chip, atom, load, M, N, copies) -> None:
+    """A buffer of what two copies share out by rows counts these, and no odd factor of columns."""
+    a, b, bias = (rng.integers(-8, 9, shape).astype(BF16) for shape in ((M, 96), (N, 96), (M, N)))
+    c = np.full((M, N), np.nan, np.float32)
+    tile = {"M": M, "N": N, "copies": copies, "atom": atom, "load": load}
+    biased.options(device=f"emu:{chip}")(a, b, bias, c, **tile)
+    x, y, z = (each.astype(np.float64) for each in (a, b, bias))
+    np.testing.assert_array_equal(c, x @ y.T + 3 * z)
+
+
 ODD = [48, 80, 96, 112, 160, 192, 224]
 EVEN = [16, 32, 64, 128]
 DRAWN = [
