@@ -58,7 +58,9 @@ Value kiln::takeBox(OpBuilder &builder, StoreOp store, const StoreBoxes &boxes,
 
 //===- Parts --------------------------------------------------------------------------------===//
 
-std::optional<BufferPart> kiln::findEnginePart(BufferType whole, Attribute atom, int64_t count) {
+/// A part that an engine can bring as it lies, if so many share the buffer out: of its rows, or
+/// else of its columns.
+static std::optional<BufferPart> findEnginePart(BufferType whole, Attribute atom, int64_t count) {
   for (unsigned dim = 0; dim < whole.getShape().size(); ++dim) {
     SmallVector<int64_t> shape(whole.getShape());
     if (shape[dim] % count)
@@ -71,7 +73,30 @@ std::optional<BufferPart> kiln::findEnginePart(BufferType whole, Attribute atom,
   return std::nullopt;
 }
 
-void kiln::takePart(CopyInOp copy, BufferPart part, Value number) {
+std::optional<SharedStrips> kiln::findSharedStrips(BufferType whole, Attribute atom,
+                                                   int64_t sharers) {
+  auto find = [&](unsigned dim, int64_t count) -> std::optional<SharedStrips> {
+    SmallVector<int64_t> shape(whole.getShape());
+    shape[dim] /= count;
+    BufferType strip = getPartType(whole, shape);
+    std::optional<BufferPart> part =
+        strip ? findEnginePart(strip, atom, sharers) : std::optional<BufferPart>();
+    return part ? std::optional(SharedStrips{count, {strip, dim}, *part}) : std::nullopt;
+  };
+  unsigned last = whole.getShape().size() - 1;
+  for (int64_t count = 1; whole.getShape()[last] % count == 0; count *= 2)
+    if (std::optional<SharedStrips> strips = find(last, count))
+      return strips;
+  auto findOdd = [&](unsigned dim) {
+    int64_t extent = whole.getShape()[dim];
+    return find(dim, extent / (extent & -extent));
+  };
+  std::optional<SharedStrips> strips = findOdd(0);
+  return strips ? strips : findOdd(last);
+}
+
+/// The part of this number of what a copy brings.
+static void takePart(CopyInOp copy, BufferPart part, Value number) {
   OpBuilder builder(copy);
   IndexMath math{builder, copy.getLoc()};
   SmallVector<Value> offsets(part.type.getShape().size(), math.constant(0));
@@ -80,4 +105,18 @@ void kiln::takePart(CopyInOp copy, BufferPart part, Value number) {
   offset.set(math.add(offset.get(), offsets[part.dim]));
   copy.getBufferMutable().set(
       PartOp::create(builder, copy.getLoc(), part.type, copy.getBuffer(), offsets));
+}
+
+SmallVector<CopyInOp> kiln::takeParts(CopyInOp copy, const SharedStrips &strips, Value number) {
+  SmallVector<CopyInOp> pieces;
+  for (int64_t i = 0; i < strips.count; ++i) {
+    auto piece = cast<CopyInOp>(OpBuilder(copy).clone(*copy));
+    OpBuilder builder(piece);
+    if (strips.count > 1)
+      takePart(piece, strips.strip, arith::ConstantIndexOp::create(builder, piece.getLoc(), i));
+    takePart(piece, strips.part, number);
+    pieces.push_back(piece);
+  }
+  copy.erase();
+  return pieces;
 }

@@ -26,12 +26,20 @@ struct BufferPart {
   tile::BufferType type;
   unsigned dim;
 };
-/// A part that an engine can bring as it lies, if so many share the buffer out: of its rows, or
-/// else of its columns; none if there is none.
-std::optional<BufferPart> findEnginePart(tile::BufferType whole, mlir::Attribute atom,
-                                         int64_t count);
-/// Makes of a copy that of its part of this number.
-void takePart(tile::CopyInOp copy, BufferPart part, mlir::Value number);
+/// A buffer as strips of columns, or of rows, of each of which so many bring a part.
+struct SharedStrips {
+  int64_t count;
+  BufferPart strip, part;
+};
+/// As few strips as can be of which an engine brings parts as they lie: of their rows, or else of
+/// their columns; none if there are none. Where rows are longer than the engine's boxes, each box
+/// is shared out by itself; of an odd number of boxes one above or beside another, each row or
+/// column of them.
+std::optional<SharedStrips> findSharedStrips(tile::BufferType whole, mlir::Attribute atom,
+                                             int64_t sharers);
+/// Makes of a copy those of the parts of this number, one a strip.
+llvm::SmallVector<tile::CopyInOp> takeParts(tile::CopyInOp copy, const SharedStrips &strips,
+                                            mlir::Value number);
 
 } // namespace kiln
 

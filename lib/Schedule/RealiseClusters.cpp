@@ -138,30 +138,6 @@ private:
 };
 } // namespace
 
-namespace {
-/// A buffer as strips of columns, each of which so many programs share out.
-struct Strips {
-  int64_t count;
-  BufferPart strip, part;
-};
-} // namespace
-
-/// As few strips as can be. Where rows are longer than the engine's boxes, each box is shared out
-/// by itself.
-static std::optional<Strips> cut(BufferType whole, Attribute atom, int64_t programs) {
-  unsigned last = whole.getShape().size() - 1;
-  for (int64_t count = 1; whole.getShape()[last] % count == 0; count *= 2) {
-    SmallVector<int64_t> shape(whole.getShape());
-    shape[last] /= count;
-    BufferType strip = getPartType(whole, shape);
-    if (!strip)
-      return std::nullopt;
-    if (std::optional<BufferPart> part = findEnginePart(strip, atom, programs))
-      return Strips{count, {strip, last}, *part};
-  }
-  return std::nullopt;
-}
-
 /// Makes a copy one of a part that goes to all who need it, and notes who these are.
 LogicalResult ClusterRealiser::share(CopyInOp copy, SmallVectorImpl<Step> &reached) {
   SmallVector<unsigned> axes = getAxes(*copy.getMulticast());
@@ -170,7 +146,7 @@ LogicalResult ClusterRealiser::share(CopyInOp copy, SmallVectorImpl<Step> &reach
     return emitSourceError(copy, "expected a cluster of several programs along ")
            << *copy.getMulticast() << ", since 'multicast' is decided";
   BufferType whole = copy.getBuffer().getType();
-  std::optional<Strips> strips = cut(whole, copy.getAtom(), steps.size());
+  std::optional<SharedStrips> strips = findSharedStrips(whole, copy.getAtom(), steps.size());
   if (!strips)
     return emitSourceError(copy, "expected a buffer whose rows ")
            << steps.size() << " programs of a cluster bring in parts by " << copy.getAtom()
@@ -178,15 +154,8 @@ LogicalResult ClusterRealiser::share(CopyInOp copy, SmallVectorImpl<Step> &reach
   copy.removeMulticastAttr();
   ClusterPlace &place = getPlace(copy);
   Value number = place.getNumber(axes), mask = place.getMask(axes);
-  for (int64_t i = 0; i < strips->count; ++i) {
-    auto piece = cast<CopyInOp>(OpBuilder(copy).clone(*copy));
-    OpBuilder builder(piece);
-    if (strips->count > 1)
-      takePart(piece, strips->strip, arith::ConstantIndexOp::create(builder, piece.getLoc(), i));
-    takePart(piece, strips->part, number);
+  for (CopyInOp piece : takeParts(copy, *strips, number))
     piece.getMaskMutable().assign(mask);
-  }
-  copy.erase();
   for (const Step &step : steps)
     if (!llvm::is_contained(reached, step))
       reached.push_back(step);

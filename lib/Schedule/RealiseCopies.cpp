@@ -107,7 +107,7 @@ private:
   Value copy;
   llvm::MapVector<Value, Share> shares;
   /// Of what an engine brings: the part of one copy.
-  DenseMap<Operation *, BufferPart> parts;
+  DenseMap<Operation *, SharedStrips> parts;
   /// Atomic accesses by tensors of which each copy has all.
   SmallVector<Operation *> wholeAtomics;
   /// Conversions of what each copy has all of to what they share out.
@@ -192,15 +192,26 @@ bool CopyRealiser::keepsTogether(Value buffer, int dim, Value tensor) const {
   return bool(getPartType(whole, shape));
 }
 
+/// More copies than a role has room for.
+static constexpr int64_t kMostOddCopies = 8;
+
 /// What a tile has grown by is at the end of it, with some of the copies alone.
 static LogicalResult checkExtents(Operation *op, ArrayRef<int64_t> extents, int dim, int64_t size,
                                   RoleAttr role) {
   if (dim < 0 || extents[dim] == size)
     return success();
-  return op->emitOpError("expected a tile that the ")
-         << role.getCopies() << " copies of role \"" << role.getName()
-         << "\" share out evenly, got " << extents[dim] << " of " << size << " along dimension "
-         << dim;
+  InFlightDiagnostic error = op->emitOpError("expected a tile that the ")
+                             << role.getCopies() << " copies of role \"" << role.getName()
+                             << "\" share out evenly, got " << extents[dim] << " of " << size
+                             << " along dimension " << dim;
+  // As many as its odd factor have powers of two each.
+  int64_t odd = extents[dim] >> llvm::countr_zero(uint64_t(extents[dim]));
+  error.attachNote() << "of " << extents[dim] << ", "
+                     << (odd > 1 && odd != role.getCopies() && odd < kMostOddCopies
+                             ? llvm::utostr(odd) + " copies have a power of two each, or one copy"
+                             : "one copy")
+                     << " has all ('copies')";
+  return error;
 }
 
 /// Each copy announces and brings its part of each buffer, in boxes of its own.
@@ -209,10 +220,13 @@ LogicalResult CopyRealiser::checkPut(PutOp put) {
     return success();
   for (auto copyIn : put.getBody().front().getOps<CopyInOp>()) {
     BufferType whole = copyIn.getBuffer().getType();
-    std::optional<BufferPart> part = findEnginePart(whole, copyIn.getAtom(), role.getCopies());
+    std::optional<SharedStrips> part = findSharedStrips(whole, copyIn.getAtom(), role.getCopies());
     if (!part)
-      return emitSourceError(copyIn, "expected a buffer that the copies of role \"")
-             << role.getName() << "\" bring in parts by " << copyIn.getAtom() << ", got " << whole;
+      return emitSourceError(copyIn, "expected a tile of which each of the ")
+             << role.getCopies() << " copies of role \"" << role.getName()
+             << "\" ('copies') brings as many rows or columns, in whole boxes of "
+             << copyIn.getAtom() << ", got "
+             << RankedTensorType::get(whole.getShape(), whole.getElementType());
     parts[copyIn] = *part;
   }
   return success();
@@ -370,7 +384,7 @@ void CopyRealiser::shiftIota(IotaOp iota) {
 
 void CopyRealiser::shiftCopy(CopyInOp copyIn) {
   if (auto part = parts.find(copyIn); part != parts.end())
-    takePart(copyIn, part->second, copy);
+    takeParts(copyIn, part->second, copy);
 }
 
 /// Moves what an op reads or writes to the copy's place.

@@ -25,14 +25,24 @@ static Reason whyUnfit(LoadOp load, DirectAtomInterface atom, const Chip &chip) 
   bool isLast = type.getRank() > 0 && dim == int(getViewDim(type.getRank() - 1, load.getDropped()));
   if (atom.getGranularity() > getElementBytes(element) && !isLast && findTurn(load).empty())
     return "expected a view of stride 1 along the last dimension of the tile";
+  int64_t each = atom.getGranularity();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (!isAligned(load, atom)) {
+    os << "expected rows that begin at multiples of " << each << " bytes"
+       << (atom.fillsInPart() ? "" : " and are as long") << ", by what facts say of them";
+    return text;
+  }
   RoleAttr role = lookUpRole(load);
-  if (canShareOut(load, atom, role ? role.getTotalWarps() : 1, chip))
+  int64_t warps = role ? role.getTotalWarps() : 1;
+  if (canShareOut(load, atom, warps, chip))
     return std::nullopt;
-  return ("expected rows that begin at multiples of " + Twine(atom.getGranularity()) + " bytes" +
-          (atom.fillsInPart() ? "" : " and are as long") +
-          ", by what facts say of them, and as many for each lane of all warps and copies of its "
-          "role")
-      .str();
+  os << "expected a tile that " << warps << " warps, of all copies of its role, share out by "
+     << each << " bytes a lane"
+     << (atom.getCompletion() == Completion::Instructions ? ", each warp as many" : "") << ", got "
+     << type.getNumElements() * getElementBytes(element) << " bytes for " << warps * chip.warpSize
+     << " lanes";
+  return text;
 }
 
 /// Of an engine, which copies between buffers and whole arguments. What it brings of one whose rows

@@ -2,6 +2,7 @@
 #include "DecidedExtents.h"
 #include "ProductCandidate.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseSet.h"
@@ -151,9 +152,7 @@ private:
 
   std::optional<Limit> findLimit(OpenProducts open) {
     int64_t warps = countSingleWarps(kernel, target);
-    llvm::SmallVector<bool> counted(classes.size());
-    for (auto [of, keeper] : llvm::enumerate(keepers))
-      counted[of] = bool(keeper.first);
+    llvm::SmallBitVector ofCopies(classes.size());
     DenseSet<Value> cut;
     for (DotOp dot : products) {
       ProductDims dims = getProductDims(dot);
@@ -169,19 +168,24 @@ private:
       if (isCut(dot))
         addCutValues(dot, cut);
       // Copies of a role count what they share out, not registers.
-      if (candidate.dim >= 0 && !llvm::isPowerOf2_64(candidate.copies))
-        if (std::optional<unsigned> of = classes.find(dims[candidate.dim]))
-          counted[*of] = false;
+      if (candidate.dim >= 0 && candidate.copies > 1)
+        if (std::optional<unsigned> of = classes.findAny(dims[candidate.dim]))
+          ofCopies.set(*of);
     }
     for (auto &[dim, number] : classes.getDims()) {
       Value value = dim.first;
-      auto isCounted = [&](unsigned of) { return counted[of]; };
-      std::optional<unsigned> second;
+      auto isKept = [&](unsigned of) { return bool(keepers[of].first); };
+      SmallVector<unsigned, 2> counted;
       if (!cut.contains(value))
-        second = classes.findSecondCounted(value, isCounted);
-      if (second)
-        return Limit{keepers[*second].first,
-                     "one extent with an odd factor of what registers hold"};
+        counted = classes.findCounted(value, isKept, ofCopies);
+      auto *limited = llvm::find_if(
+          counted, [&](unsigned of) { return isKept(of) && (!ofCopies[of] || of != counted[0]); });
+      if (counted.size() > 1 && limited != counted.end())
+        return Limit{keepers[*limited].first,
+                     fillsBuffer(value.getDefiningOp())
+                         ? "one extent that has an odd factor, or that copies share out, of what "
+                           "a buffer holds"
+                         : "one extent with an odd factor of what registers hold"};
     }
     return std::nullopt;
   }

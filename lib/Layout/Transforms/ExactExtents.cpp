@@ -17,20 +17,23 @@ ExactExtents::ExactExtents(KernelOp kernel, TargetInterface target, const Extent
   for (unsigned of = 0; of < classes.size(); ++of)
     may.push_back(!classes.getRefusing(of));
   multiplied.assign(classes.size(), false);
-  shared.assign(classes.size(), false);
   for (bool changed = true; changed;) {
     changed = false;
     cut.clear();
+    ofCopies.clear();
+    ofCopies.resize(classes.size());
     for (auto &[dot, kept] : products)
       changed |= decide(dot);
     for (auto &[dim, number] : classes.getDims())
-      changed |= decideRegisters(dim.first);
+      changed |= decideParts(dim.first);
   }
 }
 
 size_t ExactExtents::countExact() const {
-  return llvm::count_if(classes.getDims(),
-                        [&](auto &entry) { return isExact(*classes.find(entry.first)); });
+  return llvm::count_if(classes.getDims(), [&](auto &entry) {
+    std::optional<unsigned> of = classes.find(entry.first);
+    return of && isExact(*of);
+  });
 }
 
 SmallVector<int64_t> ExactExtents::getExtents(DotOp dot) const {
@@ -66,9 +69,15 @@ std::optional<ProductCandidate> ExactExtents::choose(DotOp dot, unsigned candida
   }
   if (!candidate.isDecided && open == Open::Grown)
     return std::nullopt;
-  // Rows, columns and the inner extent, by bits: those by which the least is multiplied. Of equals,
-  // the inner one comes first, as none reads more of it from memory than was there; then columns,
-  // which one instruction makes.
+  // Rows, columns and the inner extent, by bits: those by which the least is multiplied, of equals
+  // those whose operands are the smallest. Then the inner one comes first, as none reads more of it
+  // from memory than was there; then columns, which one instruction makes. What decided copies
+  // share out had best not grow: they could not store it.
+  bool hasCopies = candidate.copies > 1;
+  auto getCost = [&](const ProductCandidate &of) {
+    bool growsShare = hasCopies && (of.dim == 0 ? of.m != dot.getM() : of.n != dot.getN());
+    return std::tuple(growsShare, of.getWork(), (of.m + of.n) * of.k);
+  };
   std::optional<ProductCandidate> best;
   for (unsigned each : {7, 6, 5, 4, 3, 2, 1, 0}) {
     if (each & ~candidates)
@@ -77,12 +86,20 @@ std::optional<ProductCandidate> ExactExtents::choose(DotOp dot, unsigned candida
     other.m = grow(dot.getM(), each & 1);
     other.n = grow(dot.getN(), each & 2);
     other.k = grow(dot.getK(), each & 4);
-    if (!other.isMade() || (best && best->getWork() <= other.getWork()))
+    if (!other.isMade() || (best && getCost(*best) <= getCost(other)))
       continue;
     best = other;
     kept = each;
   }
   return best;
+}
+
+/// Which of a product's dimensions copies share out.
+void ExactExtents::addShared(DotOp dot, const ProductCandidate &made) {
+  if (made.copies == 1 || made.dim < 0)
+    return;
+  if (std::optional<unsigned> of = classes.findAny(getProductDims(dot)[made.dim]))
+    ofCopies.set(*of);
 }
 
 /// Keeps as many of a product's extents as can be; whether it has refused one.
@@ -94,15 +111,19 @@ bool ExactExtents::decide(DotOp dot) {
       candidates |= 1 << i;
   Kept &own = products[dot];
   own = {};
-  if (!candidates)
+  if (!candidates) {
+    if (ProductCandidate even(dot, target, open, warps); even.isMade())
+      addShared(dot, even);
     return false;
+  }
   std::optional<ProductCandidate> best = choose(dot, candidates, own.dims);
   if (own.dims && best && !best->pieces.empty()) {
     own.pieces = best->pieces;
     addCutValues(dot, cut);
   }
   hasBeside |= best && !best->isDecided && open == Open::Beside;
-  bool isOdd = best && !llvm::isPowerOf2_64(best->copies);
+  if (best)
+    addShared(dot, *best);
   for (auto [i, dim] : llvm::enumerate(dims)) {
     if (!(candidates >> i & 1))
       continue;
@@ -110,18 +131,26 @@ bool ExactExtents::decide(DotOp dot) {
     // Two extents may be of one class, as those of a matrix times itself.
     may[of] = may[of] && (own.dims >> i & 1);
     multiplied[of] = true;
-    shared[of] = isOdd && int(i) == best->dim;
   }
   return own.dims != candidates;
 }
 
-/// One extent at most has its odd factor counted by a thread's registers; whether one was refused.
-bool ExactExtents::decideRegisters(Value value) {
+/// A buffer, or a thread's registers, counts one odd factor at most, and a buffer none beside
+/// copies that read parts of it; whether an extent was refused. Copies cannot share out what grows.
+bool ExactExtents::decideParts(Value value) {
   if (cut.contains(value))
     return false;
-  std::optional<unsigned> second =
-      classes.findSecondCounted(value, [&](unsigned of) { return isExact(of) && !shared[of]; });
-  if (second)
-    may[*second] = false;
-  return second.has_value();
+  SmallVector<unsigned, 2> counted =
+      classes.findCounted(value, [&](unsigned of) { return isExact(of); }, ofCopies);
+  if (counted.size() < 2)
+    return false;
+  std::reverse(counted.begin(), counted.end());
+  auto *refused = llvm::find_if(counted, [&](unsigned of) { return !ofCopies[of]; });
+  // What copies share out of two products alike.
+  if (refused == counted.end())
+    refused = llvm::find_if(counted, [&](unsigned of) { return isExact(of); });
+  if (refused == counted.end())
+    return false;
+  may[*refused] = false;
+  return true;
 }

@@ -6,6 +6,7 @@
 #include "ProductCandidate.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace kiln {
@@ -40,8 +41,9 @@ private:
 
   bool isExact(unsigned of) const { return may[of] && multiplied[of]; }
   bool decide(tile::DotOp dot);
+  void addShared(tile::DotOp dot, const ProductCandidate &made);
   std::optional<ProductCandidate> choose(tile::DotOp dot, unsigned candidates, unsigned &kept);
-  bool decideRegisters(mlir::Value value);
+  bool decideParts(mlir::Value value);
 
   TargetInterface target;
   const ExtentClasses &classes;
@@ -49,9 +51,10 @@ private:
   bool hasBeside = false;
   /// Of the kernel, if its products are made by single warps.
   int64_t warps;
-  /// By class: whether it may be exact, a product has it, and copies of a role count its odd
-  /// factor.
-  llvm::SmallVector<bool> may, multiplied, shared;
+  /// By class: whether it may be exact, and a product has it.
+  llvm::SmallVector<bool> may, multiplied;
+  /// The classes that copies of a role share out.
+  llvm::SmallBitVector ofCopies;
   llvm::MapVector<tile::DotOp, Kept> products;
   /// The operands that become parts.
   llvm::DenseSet<mlir::Value> cut;

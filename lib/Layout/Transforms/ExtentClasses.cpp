@@ -21,7 +21,7 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 ExtentClasses::ExtentClasses(KernelOp kernel, TargetInterface target) : target(target) {
   auto number = [&](Value value) {
     for (auto [dim, extent] : llvm::enumerate(shapeOf(value)))
-      if (!llvm::isPowerOf2_64(extent))
+      if (extent != 1)
         numbers.insert({{value, unsigned(dim)}, unsigned(numbers.size())});
   };
   kernel.getBody().walk([&](Block *block) {
@@ -44,27 +44,31 @@ ProductDims kiln::getProductDims(DotOp dot) {
   return {{{dot.getResult(), 0}, {dot.getResult(), 1}, {dot.getA(), dot.getTransposeA() ? 0 : 1}}};
 }
 
-std::optional<unsigned> ExtentClasses::find(ExtentDim dim) const {
+std::optional<unsigned> ExtentClasses::findAny(ExtentDim dim) const {
   auto found = numbers.find(dim);
   if (found == numbers.end())
     return std::nullopt;
   return classes[found->second];
 }
 
-std::optional<unsigned>
-ExtentClasses::findSecondCounted(Value value, function_ref<bool(unsigned)> isCounted) const {
-  if (fillsBuffer(value.getDefiningOp()))
-    return std::nullopt;
-  std::optional<unsigned> first;
+std::optional<unsigned> ExtentClasses::find(ExtentDim dim) const {
+  auto [value, number] = dim;
+  return llvm::isPowerOf2_64(shapeOf(value)[number]) ? std::nullopt : findAny(dim);
+}
+
+SmallVector<unsigned, 2> ExtentClasses::findCounted(Value value,
+                                                    function_ref<bool(unsigned)> isExact,
+                                                    const llvm::SmallBitVector &ofCopies) const {
+  bool isInBuffer = fillsBuffer(value.getDefiningOp());
+  SmallVector<unsigned, 2> counted;
   for (unsigned dim = 0; dim < shapeOf(value).size(); ++dim) {
-    std::optional<unsigned> of = find({value, dim});
-    if (!of || !isCounted(*of) || first == of)
-      continue;
-    if (first)
-      return of;
-    first = of;
+    std::optional<unsigned> odd = find({value, dim}), of = findAny({value, dim});
+    bool isOdd = odd && isExact(*odd);
+    if (of && (isInBuffer ? isOdd || ofCopies[*of] : isOdd && !ofCopies[*of]) &&
+        !llvm::is_contained(counted, *of))
+      counted.push_back(*of);
   }
-  return std::nullopt;
+  return counted;
 }
 
 void ExtentClasses::join(Value left, unsigned leftDim, Value right, unsigned rightDim) {
@@ -97,14 +101,9 @@ void ExtentClasses::refuse(Operation *op) {
           refused.push_back({found->second, op});
 }
 
-/// What an instruction brings is read by products alone.
 bool ExtentClasses::connectAccess(Operation *op) {
-  if (auto load = dyn_cast<LoadOp>(op)) {
-    auto isProduct = [](OpOperand &use) {
-      return isa<DotOp>(use.getOwner()) && use.getOperandNumber() < 2;
-    };
-    return !load.getExtents() && (!fillsBuffer(load) || llvm::all_of(load->getUses(), isProduct));
-  }
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !load.getExtents();
   auto store = cast<StoreOp>(op);
   bool isCopied = store.getAtomAttr() || store->hasAttr(kAtomNameAttrName);
   return !store.getExtents() && (!isCopied || getDecidedEngine(store, target));

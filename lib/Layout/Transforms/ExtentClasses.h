@@ -7,6 +7,7 @@
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
 
@@ -17,9 +18,10 @@ using ExtentDim = std::pair<mlir::Value, unsigned>;
 using ProductDims = std::array<ExtentDim, 3>;
 ProductDims getProductDims(tile::DotOp dot);
 
-/// Dimensions whose extents are no powers of two, told apart into classes: ops that work element by
-/// element, loops and products give the dimensions of their operands and results one extent. An op
-/// that works along a dimension, or moves elements, refuses the class: its extent grows.
+/// Dimensions of several elements, told apart into classes: ops that work element by element, loops
+/// and products give the dimensions of their operands and results one extent. Where that is no
+/// power of two, an op that works along a dimension, or moves elements, refuses the class: its
+/// extent grows.
 class ExtentClasses {
 public:
   ExtentClasses(tile::KernelOp kernel, TargetInterface target);
@@ -27,14 +29,19 @@ public:
   unsigned size() const { return refusing.size(); }
   /// The class of a dimension; none if its extent is a power of two.
   std::optional<unsigned> find(ExtentDim dim) const;
+  /// The same, whatever its extent; none if that is 1.
+  std::optional<unsigned> findAny(ExtentDim dim) const;
   /// The first op that refuses a class; null if none does.
   mlir::Operation *getRefusing(unsigned of) const { return refusing[of]; }
   /// All of them, with a number each.
   const llvm::MapVector<ExtentDim, unsigned> &getDims() const { return numbers; }
-  /// Of a value's dimensions whose odd factors are counted by a thread's registers, which count one
-  /// alone, the class of the second; none of what lies in a buffer.
-  std::optional<unsigned> findSecondCounted(mlir::Value value,
-                                            llvm::function_ref<bool(unsigned)> isCounted) const;
+  /// The classes of a value's dimensions that one part of a place counts by its highest bits,
+  /// though these count one alone: of a tile in registers exact ones that copies of a role do not
+  /// count; of one in a buffer all exact ones, and those that copies share out, since each reads a
+  /// part of it.
+  llvm::SmallVector<unsigned, 2> findCounted(mlir::Value value,
+                                             llvm::function_ref<bool(unsigned)> isExact,
+                                             const llvm::SmallBitVector &ofCopies) const;
 
 private:
   void connect(mlir::Operation *op);

@@ -86,7 +86,11 @@ LinearLayout kiln::getSharedOutLayout(ArrayRef<int64_t> shape, int64_t width, Th
 LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
                                     int fastest) {
   if (threads.copies > 1) {
-    int dim = !shape.empty() && tile::sharesEvenly(shape[0], 1, threads.copies) ? 0 : -1;
+    // Copies that are no power of two may count the odd factor of any dimension.
+    int dim = -1, last = llvm::isPowerOf2_64(threads.copies) ? 1 : shape.size();
+    for (int each = std::min<int>(last, shape.size()); each-- > 0;)
+      if (tile::sharesEvenly(shape[each], 1, threads.copies))
+        dim = each;
     return getSharedOutLayout(shape, width, threads, dim, fastest);
   }
   int64_t rank = shape.size();
@@ -247,18 +251,29 @@ bool kiln::isThroughRegisters(Value value) {
   return atom && atom.getCompletion() == tile::Completion::InOrder;
 }
 
-bool kiln::canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warps,
-                       const Chip &chip) {
-  int64_t laneBits = int64_t(atom.getGranularity()) * 8;
-  int64_t bits = load.getType().getElementTypeBitWidth();
-  int64_t turn = laneBits * chip.warpSize * warps, all = load.getType().getNumElements() * bits;
-  // Where instructions are counted, all warps have as many.
-  int64_t piece =
-      atom.getCompletion() == tile::Completion::Instructions ? turn : laneBits * chip.warpSize;
-  bool isEven = llvm::isPowerOf2_64(warps) && all % piece == 0;
+std::optional<int64_t> kiln::countCopyingWarps(int64_t pieces, int64_t warps,
+                                               DirectAtomInterface atom) {
+  // Pieces and warps of one odd factor are as linear as those of none.
+  if (pieces % warps == 0 && llvm::isPowerOf2_64(pieces / warps))
+    return warps;
+  bool isCounted = atom.getCompletion() == tile::Completion::Instructions;
+  int64_t most = llvm::bit_floor(uint64_t(warps));
+  if (pieces < most || (isCounted && (most != warps || pieces % most)))
+    return std::nullopt;
+  return most;
+}
+
+bool kiln::isAligned(tile::LoadOp load, DirectAtomInterface atom) {
   AccessFacts facts = getAccessFacts(load);
   int64_t known = atom.fillsInPart() ? facts.aligned : facts.width;
-  return laneBits <= known * bits && turn <= all && isEven;
+  return int64_t(atom.getGranularity()) * 8 <= known * load.getType().getElementTypeBitWidth();
+}
+
+bool kiln::canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warps,
+                       const Chip &chip) {
+  int64_t piece = int64_t(atom.getGranularity()) * 8 * chip.warpSize;
+  int64_t all = load.getType().getNumElements() * load.getType().getElementTypeBitWidth();
+  return isAligned(load, atom) && all % piece == 0 && countCopyingWarps(all / piece, warps, atom);
 }
 
 bool kiln::isWrittenOut(Block &trip, const Chip &chip) {

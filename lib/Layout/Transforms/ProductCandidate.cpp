@@ -129,26 +129,30 @@ bool ProductCandidate::isRead(AsyncMmaAtomInterface async, unsigned operand, int
     return true;
   OperandTile tile(dot, operand);
   LoadOp load = tile.load;
-  bool isTransposed = tile.isTransposed;
-  if (!load || (isDecided && (!fillsBuffer(load) || isPinnedToRegisters(load)))) {
+  bool isBrought = load && (!isDecided || (fillsBuffer(load) && !isPinnedToRegisters(load)));
+  if (!isBrought && (operand == 0 || !isDecided)) {
     std::optional<LinearLayout> layout;
     if (operand == 0)
       layout = async.getRegisterLayout(share, async.getWarps());
     return layout && isExactly(*layout);
   }
-  // What nobody has decided is brought so that its rows lie together, whichever way it is read.
-  if (!isDecided && findRowOrder(load.getView().getType()) == ArrayRef<int64_t>{1, 0})
+  // What nobody has decided is brought so that its rows lie together, whichever way it is read;
+  // what is computed of b is written as it is read.
+  bool isTransposed = isBrought ? tile.isTransposed : dot.getTransposeB();
+  if (!isDecided && load && findRowOrder(load.getView().getType()) == ArrayRef<int64_t>{1, 0})
     isTransposed = !isTransposed;
   if (isTransposed) {
     std::swap(shape[0], shape[1]);
     std::swap(share[0], share[1]);
   }
-  EngineAtomInterface engine = getDecidedEngine(load, target);
-  Type element = load.getType().getElementType();
+  CopyAtomInterface copy;
+  if (isBrought && isDecided)
+    copy = dyn_cast_or_null<CopyAtomInterface>(getDecidedAtom(load, target));
+  Type element = cast<RankedTensorType>(dot->getOperand(operand).getType()).getElementType();
   return llvm::any_of(repeatOrders(async.getSharedLayouts(operand, share, isTransposed), shape),
                       [&](const LinearLayout &order) {
-                        return !isDecided ||
-                               (engine && engine.getBoxes(shape, element, &order).has_value());
+                        return !isBrought || !isDecided ||
+                               (copy && copy.admits(shape, element, order));
                       });
 }
 

@@ -153,6 +153,18 @@ tile.kernel @k(%i: index) {
 
 // -----
 
+// Half of six rows is three, but what counts rows has columns in between.
+#boxes = #tile.layout<offset = [[0,1],[1,0],[0,2],[2,0],[4,0]]>
+#part = #tile.layout<offset = [[0,1],[0,2],[1,0],[2,0]]>
+tile.kernel @k(%i: index) {
+  %x = tile.alloc : !tile.buffer<6x4xf32, #boxes>
+  // expected-error@+1 {{expected a part that the buffer's layout keeps together}}
+  %y = tile.part %x[%i, %i] : !tile.buffer<6x4xf32, #boxes> -> !tile.buffer<3x4xf32, #part>
+  tile.return
+}
+
+// -----
+
 #mixed = #tile.layout<offset = [[2,1],[0,2],[1,0],[2,0]]>
 #part = #tile.layout<offset = [[0,1],[0,2],[1,0]]>
 tile.kernel @k(%i: index) {

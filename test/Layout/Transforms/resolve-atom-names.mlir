@@ -143,7 +143,7 @@ tile.kernel @few(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16
     attributes {tile.roles = [#tile.role<"all", warps = 8>]} {
   %c0 = arith.constant 0 : index
   // Less than four bytes for each of 256 lanes.
-  // expected-note @+2 {{expected rows that begin at multiples of 4 bytes, by what facts say of them, and as many for each lane of all warps and copies of its role}}
+  // expected-note @+2 {{expected a tile that 8 warps, of all copies of its role, share out by 4 bytes a lane, got 512 bytes for 256 lanes}}
   // expected-error @+1 {{expected 'atom' to be an instruction of nvptx:sm_80 that fits, "through_registers", got "cp_async"}}
   %x = tile.load %a[%c0, %c0] {tile.atom = "cp_async", role = "all"} : !view -> tensor<8x32xbf16>
   tile.return

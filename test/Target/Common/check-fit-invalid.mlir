@@ -50,10 +50,10 @@ tile.kernel @lanes(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [
                    %e: !packed {tile.facts = #tile.facts<pointer = 16, strides = [16, 1]>})
     attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{expected rows that begin at multiples of 16 bytes, by what facts say of them, and as many for each lane of all warps and copies of its role, since 'atom' is #nvptx.cp_async<16>}}
+  // expected-error @+1 {{expected rows that begin at multiples of 16 bytes, by what facts say of them, since 'atom' is #nvptx.cp_async<16>}}
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, role = "all"} : !view -> tensor<64x64xbf16>
   %x8 = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<8>, role = "all"} : !view -> tensor<64x64xbf16>
-  // expected-error @+1 {{expected rows that begin at multiples of 16 bytes, by what facts say of them, and as many for each lane of all warps and copies of its role, since 'atom' is #nvptx.cp_async<16>}}
+  // expected-error @+1 {{expected a tile that 4 warps, of all copies of its role, share out by 16 bytes a lane, got 1024 bytes for 128 lanes, since 'atom' is #nvptx.cp_async<16>}}
   %y = tile.load %b[%c0, %c0] {atom = #nvptx.cp_async<16>, role = "all"} : !view -> tensor<8x64xbf16>
   // expected-error @+1 {{expected a view of stride 1 along the last dimension of the tile, since 'atom' is #nvptx.cp_async<16>}}
   %z = tile.load %c[%c0, %c0] {atom = #nvptx.cp_async<16>, role = "all"} : !open -> tensor<64x64xbf16>
@@ -79,7 +79,7 @@ tile.kernel @near(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [1
   // expected-error @+1 {{expected a view that facts say is addressable in 32 bits, since 'atom' is #amdgcn.load_to_lds<"gfx950", 16>}}
   %x = tile.load %a[%c0, %c0] {atom = #amdgcn.load_to_lds<"gfx950", 16>, role = "all"} : !view -> tensor<64x64xbf16>
   %y = tile.load %b[%c0, %c0] {atom = #amdgcn.load_to_lds<"gfx950", 16>, role = "all"} : !view -> tensor<64x64xbf16>
-  // expected-error @+1 {{expected rows that begin at multiples of 16 bytes and are as long, by what facts say of them, and as many for each lane of all warps and copies of its role, since 'atom' is #amdgcn.load_to_lds<"gfx950", 16>}}
+  // expected-error @+1 {{expected rows that begin at multiples of 16 bytes and are as long, by what facts say of them, since 'atom' is #amdgcn.load_to_lds<"gfx950", 16>}}
   %z = tile.load %c[%c0, %c0] {atom = #amdgcn.load_to_lds<"gfx950", 16>, role = "all"} : !view -> tensor<64x64xbf16>
   tile.return
 }

@@ -92,8 +92,14 @@ std::optional<DroppedUnits> findDroppedUnits(tile::LoadOp load);
 bool isInBuffer(mlir::Value tensor);
 /// Whether it comes there through registers, in which it has a layout of its own.
 bool isThroughRegisters(mlir::Value tensor);
-/// Whether a view is aligned to what each lane copies, and the tile has as much for each lane of so
-/// many warps.
+/// How many of a role's warps, from the first one on, share out so many pieces, each of which is
+/// what one instruction of a warp copies: all of them if their number divides that of the pieces or
+/// is a power of two, else as many as the next power of two below. None if there are too few
+/// pieces, or if warps that count instructions do not make as many each.
+std::optional<int64_t> countCopyingWarps(int64_t pieces, int64_t warps, DirectAtomInterface atom);
+/// Whether a view is aligned to what each lane copies.
+bool isAligned(tile::LoadOp load, DirectAtomInterface atom);
+/// Whether it is, and so many warps can share out the tile.
 bool canShareOut(tile::LoadOp load, DirectAtomInterface atom, int64_t warps, const Chip &chip);
 /// Whether a loop's trip has several products and is written out once for each slot of its rings,
 /// as where slots must be known when compiling: it is long then, and takes many scalars.

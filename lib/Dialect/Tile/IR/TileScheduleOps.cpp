@@ -264,6 +264,22 @@ LogicalResult WaitStoresOp::verify() {
   return verifyCount(*this, "in_flight", getInFlight(), 0);
 }
 
+/// Whether a part's extent along a dimension, which is no power of two, is as far from each of the
+/// parts to the next: what counts its odd factor, and the parts, are the highest bits of the
+/// offset.
+static bool areEquallyFar(ArrayRef<LinearLayout::Basis> bases, unsigned dim, int64_t extent) {
+  int64_t unit = extent & -extent;
+  const auto *first =
+      llvm::find_if(bases, [&](const LinearLayout::Basis &basis) { return basis[dim] >= unit; });
+  for (const LinearLayout::Basis &basis : llvm::make_range(first, bases.end())) {
+    for (auto [other, value] : llvm::enumerate(basis))
+      if (value != (other == dim ? unit : 0))
+        return false;
+    unit *= 2;
+  }
+  return true;
+}
+
 BufferType kiln::tile::getPartType(BufferType whole, ArrayRef<int64_t> shape) {
   auto layout = dyn_cast_or_null<LayoutAttr>(whole.getLayout());
   if (!layout)
@@ -276,9 +292,10 @@ BufferType kiln::tile::getPartType(BufferType whole, ArrayRef<int64_t> shape) {
       auto isBeyond = [](auto pair) { return std::get<0>(pair) >= std::get<1>(pair); };
       if (llvm::any_of(llvm::zip_equal(basis, shape), isBeyond)) {
         // Which part it is must not permute what is in it.
-        auto isWhole = [](auto pair) { return std::get<0>(pair) % std::get<1>(pair) == 0; };
-        if (!llvm::all_of(llvm::zip_equal(basis, shape), isWhole))
-          return {};
+        for (auto [dim, value] : llvm::enumerate(basis))
+          if (value % shape[dim] &&
+              (value < shape[dim] || !areEquallyFar(in.bases, dim, shape[dim])))
+            return {};
         continue;
       }
       // Behind a gap it would not lie where the layout says.
@@ -288,7 +305,7 @@ BufferType kiln::tile::getPartType(BufferType whole, ArrayRef<int64_t> shape) {
     }
   }
   std::optional<LinearLayout> part = LinearLayout::create(ins, getTensorOuts(shape));
-  if (!part || !part->isInvertible())
+  if (!part || !part->isInvertible() || !part->isExact())
     return {};
   return BufferType::get(whole.getContext(), shape, whole.getElementType(),
                          LayoutAttr::get(whole.getContext(), *part));

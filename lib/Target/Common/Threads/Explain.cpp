@@ -118,8 +118,9 @@ private:
     if (!atom || !role)
       return;
     BufferType type = op.getBuffer().getType();
-    int64_t each = int64_t(chip.warpSize) * role.getTotalWarps() * atom.getGranularity();
-    int64_t instructions = llvm::divideCeil(getSharedBytes(type), each);
+    int64_t pieces = getSharedBytes(type) / (int64_t(chip.warpSize) * atom.getGranularity());
+    int64_t warps = countCopyingWarps(pieces, role.getTotalWarps(), atom).value_or(1);
+    int64_t instructions = llvm::divideCeil(pieces, warps);
     Fields fields = begin(op, RankedTensorType::get(type.getShape(), type.getElementType()));
     set(fields, "bytes", atom.getGranularity());
     set(fields, "instructions", instructions);

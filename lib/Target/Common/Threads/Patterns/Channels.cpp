@@ -399,7 +399,7 @@ static LogicalResult lowerPart(ThreadContext &context, PartOp op) {
   for (auto [dim, offset] : llvm::enumerate(op.getOffsets())) {
     // The offset is a multiple of the part's extent, so the bits below have no say.
     SmallVector<LinearLayout::Basis> bases(inverse.getBases(getDimName(dim)));
-    for (unsigned bit = 0; bit < llvm::Log2_64(part.getShape()[dim]); ++bit)
+    for (int bit = 0; bit < llvm::countr_zero(uint64_t(part.getShape()[dim])); ++bit)
       bases[bit].assign(1, 0);
     Value number = arith::IndexCastOp::create(context, context.getI32Type(), context.get(offset));
     sum = combineBits(context, context.getLoc(), number, bases, 0, sum);

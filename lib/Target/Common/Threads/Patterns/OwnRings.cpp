@@ -146,8 +146,23 @@ static LogicalResult lowerWaitPuts(ThreadContext &context, WaitPutsOp op) {
   return success();
 }
 
-/// Who copies what of a buffer, by the lanes, warps of the role and turns (registers) of an atom.
-static FailureOr<LinearLayout> getShares(ThreadContext &context, CopyInOp op,
+namespace {
+/// Who copies what of a buffer: the pieces of all instructions, in the order of their offsets, are
+/// shared out among some warps of the role. Of pieces and warps of one odd factor its part of the
+/// warps has consecutive ones.
+struct DirectShares {
+  /// From lanes, warps of the role and turns (registers).
+  LinearLayout layout;
+  int64_t pieces, warps;
+
+  /// The pieces between a warp's turns, and between what an odd factor counts of the warps.
+  int64_t getStride() const { return getPowerOf2Factor(warps); }
+  int64_t getOddStride() const { return getPowerOf2Factor(pieces); }
+  bool isOdd() const { return getStride() != warps; }
+};
+} // namespace
+
+static FailureOr<DirectShares> getShares(ThreadContext &context, CopyInOp op,
                                          DirectAtomInterface atom) {
   BufferType type = op.getBuffer().getType();
   auto given = dyn_cast_or_null<LayoutAttr>(type.getLayout());
@@ -159,14 +174,13 @@ static FailureOr<LinearLayout> getShares(ThreadContext &context, CopyInOp op,
   int64_t each = atom.getGranularity() / getSharedElementBytes(type.getElementType());
   if (sharesByte(type.getElementType()))
     return op.emitOpError("expected elements of at least a byte, for ") << atom << ", got " << type;
-  int64_t threads = int64_t(context.chip.warpSize) * context.role->attr.getTotalWarps();
-  // Where instructions are counted, all warps make as many.
-  bool isEven = atom.getCompletion() != Completion::Instructions;
-  int64_t piece = each * (isEven ? context.chip.warpSize : threads);
-  if (each < 1 || elements < each * threads || elements % piece || !llvm::isPowerOf2_64(threads))
+  int64_t roleWarps = context.role->attr.getTotalWarps(), piece = each * context.chip.warpSize;
+  std::optional<int64_t> warps;
+  if (each >= 1 && elements % piece == 0)
+    warps = countCopyingWarps(elements / piece, roleWarps, atom);
+  if (!warps)
     return op.emitOpError("expected a buffer that ")
-           << context.role->attr.getTotalWarps() << " warps share out by " << atom << ", got "
-           << type;
+           << roleWarps << " warps share out by " << atom << ", got " << type;
   AccessFacts facts = getAccessFacts(cast<TypedValue<ViewType>>(op.getView()), op.getOffsets());
   ArrayRef<LinearLayout::Basis> bases = layout.getBases(kOffset);
   for (auto [bit, basis] : llvm::enumerate(bases.take_front(llvm::Log2_64(each))))
@@ -178,17 +192,17 @@ static FailureOr<LinearLayout> getShares(ThreadContext &context, CopyInOp op,
     return op.emitOpError("expected a view whose pointer, rows and offsets facts say are multiples "
                           "of ")
            << atom.getGranularity() << " bytes, for " << atom;
+  DirectShares shares{layout, elements / piece, *warps};
+  SmallVector<LinearLayout::InDim> ins = {
+      {kRegister.str(), {}}, {kLane.str(), {}}, {kWarp.str(), {}}};
   bases = bases.drop_front(llvm::Log2_64(each));
-  unsigned lanes = llvm::Log2_64(context.chip.warpSize), all = llvm::Log2_64(threads);
-  auto take = [&](StringRef name, ArrayRef<LinearLayout::Basis> part) {
-    LinearLayout::InDim in{name.str(), {}};
-    llvm::append_range(in.bases, part);
-    return in;
-  };
-  return *LinearLayout::create({take(kRegister, bases.drop_front(all)),
-                                take(kLane, bases.take_front(lanes)),
-                                take(kWarp, bases.slice(lanes, all - lanes))},
-                               layout.getOuts());
+  size_t lanes = llvm::Log2_64(context.chip.warpSize);
+  size_t some = lanes + llvm::Log2_64(shares.getStride());
+  size_t odd = shares.isOdd() ? lanes + llvm::Log2_64(shares.getOddStride()) : bases.size();
+  for (auto [bit, basis] : llvm::enumerate(bases))
+    ins[bit < lanes ? 1 : bit < some || bit >= odd ? 2 : 0].bases.push_back(basis);
+  shares.layout = *LinearLayout::create(ins, layout.getOuts());
+  return shares;
 }
 
 LogicalResult kiln::lowerDirectCopy(ThreadContext &context, CopyInOp op) {
@@ -196,42 +210,49 @@ LogicalResult kiln::lowerDirectCopy(ThreadContext &context, CopyInOp op) {
   if (!atom || !context.target.hasAtom(op.getAtom()))
     return op.emitOpError("expected an atom by which warps of ")
            << context.target.getSpelling() << " copy into shared memory, got " << op.getAtom();
-  FailureOr<LinearLayout> shares = getShares(context, op, atom);
+  FailureOr<DirectShares> shares = getShares(context, op, atom);
   if (failed(shares))
     return failure();
   int64_t warpBytes = int64_t(context.chip.warpSize) * atom.getGranularity();
-  Value at = arith::MulIOp::create(context, context.role->place, context.i32(warpBytes));
+  int64_t stride = shares->getStride();
+  Value place = context.role->place;
+  Value at = arith::MulIOp::create(context, place, context.i32(warpBytes));
+  if (shares->isOdd()) {
+    Value before = arith::DivUIOp::create(context, place, context.i32(stride));
+    at = arith::AddIOp::create(
+        context, at,
+        arith::MulIOp::create(context, before,
+                              context.i32((shares->getOddStride() - stride) * warpBytes)));
+  }
   if (atom.namesLanePlaces())
     at = arith::AddIOp::create(
         context, at,
         arith::MulIOp::create(context, context.lane, context.i32(atom.getGranularity())));
   Value base = getSharedAt(context, context.get(op.getBuffer()), at);
   SlotScopes slot = getSlotScopes(context, op.getBuffer());
-  int64_t warps = context.role->attr.getTotalWarps();
-  int64_t pieces = getSharedBytes(op.getBuffer().getType()) / warpBytes;
   auto emit = [&](int64_t turn, DirectCopy copy) {
-    int64_t left = pieces - turn * warps, before = turn * warpBytes * warps;
+    int64_t left = shares->isOdd() ? shares->warps : shares->pieces - turn * stride;
     if (left <= 0)
       return;
-    copy.shared = turn ? getSharedAt(context, base, context.i32(before)) : base;
+    copy.shared = turn ? getSharedAt(context, base, context.i32(turn * stride * warpBytes)) : base;
     copy.scopes = slot.own;
     copy.others = slot.others;
     copy.isStreaming = getHints(op).isStreaming();
     copy.isKeptNear = op.getCache() == Cache::All;
     auto make = [&] { atom.copy(context, context.getLoc(), copy); };
-    if (left >= warps)
+    int64_t busy = std::min(left, shares->warps);
+    if (busy == context.role->attr.getTotalWarps())
       return make();
-    // The last turn may be that of some warps alone.
-    context.emitIf(arith::CmpIOp::create(context, arith::CmpIPredicate::ult, context.role->place,
-                                         context.i32(left)),
-                   make);
+    // A turn may be that of some warps alone.
+    context.emitIf(
+        arith::CmpIOp::create(context, arith::CmpIPredicate::ult, place, context.i32(busy)), make);
   };
   // Here `warp` counts the warps of all copies.
   Value copyWarp = std::exchange(context.warp, context.role->place);
   std::swap(context.threadCoordinates, context.role->shareCoordinates);
   LogicalResult copied = hasBoundedMemory(context)
-                             ? forEachOffset(context, op, *shares, emit)
-                             : forEachAddress(context, op, *shares, atom, emit);
+                             ? forEachOffset(context, op, shares->layout, emit)
+                             : forEachAddress(context, op, shares->layout, atom, emit);
   std::swap(context.threadCoordinates, context.role->shareCoordinates);
   context.warp = copyWarp;
   return copied;
