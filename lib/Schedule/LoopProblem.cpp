@@ -282,12 +282,23 @@ void ProblemMaker::addWrite(LoadOp load) {
     asked.pins.stage = loaded;
 }
 
+/// What errors call an op: conversions, which no source has, by what makes the value.
+static std::string getSourceName(Operation *op) {
+  while (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {
+    Operation *maker = conversion->getOperand(0).getDefiningOp();
+    if (!maker)
+      break;
+    op = maker;
+  }
+  return op->getName().getStringRef().str();
+}
+
 /// Writing a tensor to a slot takes lanes and time, and room.
 void ProblemMaker::addHandOver(Operation *op, StringRef role, int64_t bytes, int64_t depth) {
   made.ops.push_back(op);
   made.handsOver.push_back(true);
   schedule::Op &asked = made.problem.ops.emplace_back();
-  asked.name = op->getName().getStringRef().str();
+  asked.name = getSourceName(op);
   asked.pins.role = getNumber(role, kernel->getAttrOfType<ArrayAttr>(kRolesAttrName));
   asked.pins.depth = depth;
   asked.bufferBytes = bytes;
@@ -320,7 +331,7 @@ bool ProblemMaker::addOp(Operation *op) {
   made.ops.push_back(op);
   made.handsOver.push_back(false);
   schedule::Op asked;
-  asked.name = op->getName().getStringRef().str();
+  asked.name = getSourceName(op);
   asked.pins.role = getNumber(role, attrs);
   if (use == ProblemUse::Solve) {
     std::optional<OpCost> cost = getCost(op, chip);
