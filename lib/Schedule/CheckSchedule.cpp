@@ -1,6 +1,7 @@
 // Holds what is pinned against what the chip has, before anything is realised: the roles of a
 // kernel, its sums in tensor memory, and each loop.
 #include "LoopProblem.h"
+#include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
@@ -18,7 +19,7 @@ using namespace kiln::tile;
 static LogicalResult refuse(Operation *loop, const LoopProblem &made,
                             const schedule::Violation &why, RingPlan &plan) {
   Operation *op = why.op ? made.ops[*why.op] : loop;
-  InFlightDiagnostic error = op->emitOpError(describe(why));
+  InFlightDiagnostic error = emitSourceError(op, describe(why));
   bool isOfMemory = StringRef(why.limit).contains("shared memory");
   if (isOfMemory)
     planSharedPieces(loop->getParentOfType<KernelOp>(), plan).list(error);
@@ -104,8 +105,7 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
     return failure();
   FailureOr<RingPlan> plan = planRings(kernel);
   if (failed(plan) || failed(checkLags(*plan)) || failed(checkTurns(kernel, *plan)) ||
-      failed(checkClusters(kernel, *plan)) ||
-      failed(checkPlannedSums(kernel)))
+      failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))
     return failure();
   for (Ring &ring : *plan)
     if (ring.isReadByProducer() && failed(checkTripsAhead(ring)))

@@ -39,7 +39,10 @@ def product(
         x = kiln.pin(a.load((i * 128, k), (128, 32)), atom=copy_a, role="load", depth=depth_a)
         y = kiln.pin(b.load((j * 64, k), (64, 32)), atom=copy_b, role="load", depth=depth_b)
         alike = depth_a == depth_b and copy_a == copy_b
-        x, y = kiln.pin(x, ring="both" if alike else "a"), kiln.pin(y, ring="both" if alike else "b")
+        x, y = (
+            kiln.pin(x, ring="both" if alike else "a"),
+            kiln.pin(y, ring="both" if alike else "b"),
+        )
         if lanes:
             x = kiln.maximum(x, 0)
         acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), atom="mma_sync", role="mma")
@@ -122,7 +125,9 @@ def attention(
 @pytest.mark.parametrize("chip", CHIPS)
 def test_attention_of_two_roles(rng, chip: str, copy: str) -> None:
     later = int(rng.integers(2))
-    schedule = dict(copy=copy, depth=int(rng.integers(1, 4)) + later, copies=int(rng.choice([1, 2])))
+    schedule = dict(
+        copy=copy, depth=int(rng.integers(1, 4)) + later, copies=int(rng.choice([1, 2]))
+    )
     print(schedule, later)
     for keys in (32, int(rng.integers(1, 32)), int(rng.integers(33, 250))):
         rows = int(rng.integers(1, 200))
@@ -205,8 +210,16 @@ def refused(
 @pytest.mark.parametrize(
     "options, message, line",
     [
-        ({"atom": "tma"}, "expected 'atom' to be an instruction of emu:sm_80.*got \"tma\"", "a.load"),
-        ({"stored": "tma"}, "expected 'atom' to be an instruction of emu:sm_80.*\"tma\"", "c.store"),
+        (
+            {"atom": "tma"},
+            "expected 'atom' to be an instruction of emu:sm_80.*got \"tma\"",
+            "a.load",
+        ),
+        (
+            {"stored": "tma"},
+            "expected 'atom' to be an instruction of emu:sm_80.*\"tma\"",
+            "c.store",
+        ),
         ({"registers": 40}, 'expected no registers of role "load", .* on emu:sm_80, got 40', "def"),
         ({"cluster": (2, 1)}, "expected a chip that has clusters", "def"),
         ({"multicast": "x"}, "expected .*cluster", "a.load"),

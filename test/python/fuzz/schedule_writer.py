@@ -31,9 +31,13 @@ class Chip:
 
 
 CHIPS = {
-    "sm_90a": Chip(("tma", "cp_async", "through_registers"), ("wgmma", "mma_sync"), True, True, True),
+    "sm_90a": Chip(
+        ("tma", "cp_async", "through_registers"), ("wgmma", "mma_sync"), True, True, True
+    ),
     "sm_80": Chip(("cp_async", "through_registers"), ("mma_sync",), roles=True),
-    "sm_100a": Chip(("tma", "cp_async", "through_registers"), ("tcgen05", "mma_sync"), True, True, True),
+    "sm_100a": Chip(
+        ("tma", "cp_async", "through_registers"), ("tcgen05", "mma_sync"), True, True, True
+    ),
     "gfx942": Chip(("load_to_lds", "through_registers"), ("matrix",)),
     "gfx950": Chip(("load_to_lds", "through_registers"), ("matrix",)),
     "gfx1201": Chip(("through_registers",), ("matrix",)),

@@ -98,7 +98,8 @@ static LogicalResult lowerBarrier(ThreadContext &context, BarrierOp op) {
     return success();
   }
   FailureOr<Meeting> meeting = requireMeeting(op);
-  if (failed(meeting) || failed(checkSchedule(context, op, op.getPublish() ? Takes::Engines : Takes::Nothing)))
+  if (failed(meeting) ||
+      failed(checkSchedule(context, op, op.getPublish() ? Takes::Engines : Takes::Nothing)))
     return failure();
   if (op.getPublish())
     context.sync.publishShared(context, context.getLoc());
