@@ -59,7 +59,7 @@ def test_roles_of_unlike_threads(
     x = rng.integers(-8, 9, (rows * programs, columns * trips)).astype(BF16)
     y = np.full((rows * programs, columns), np.nan, np.float32)
     z = np.zeros(rows * programs, np.float32)
-    chip, copy = (("sm_90a", "tma"), ("sm_80", "cp_async"), ("sm_89", "through_registers"))[draw]
+    chip, copy = (("sm_90a", "tma"), ("sm_80", "cp_async"), ("sm_80", "through_registers"))[draw]
     tile = dict(kind=kind, warps=warps, makers=makers, users=users, depth=int(rng.integers(1, 4)),
                 rows=rows, columns=columns, copy=copy)  # fmt: skip
     if kind == "transposes" and makers == users == 2:  # rows of what is columns to the others
