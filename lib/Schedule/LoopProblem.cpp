@@ -5,6 +5,7 @@
 // role fills for itself hold nobody up: they are values like others.
 #include "LoopProblem.h"
 #include "HandOvers.h"
+#include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -280,17 +281,6 @@ void ProblemMaker::addWrite(LoadOp load) {
     loaded = loaded.value_or(0);
   else
     asked.pins.stage = loaded;
-}
-
-/// What errors call an op: conversions, which no source has, by what makes the value.
-static std::string getSourceName(Operation *op) {
-  while (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {
-    Operation *maker = conversion->getOperand(0).getDefiningOp();
-    if (!maker)
-      break;
-    op = maker;
-  }
-  return op->getName().getStringRef().str();
 }
 
 /// Writing a tensor to a slot takes lanes and time, and room.
