@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES = 5, 6
 MULTIPROCESSORS, MAJOR = 16, 75
+MOST_SHARED_BYTES = 8  # of a function, beyond 48 KB
 
 
 class Driver:
@@ -109,13 +110,27 @@ class Module:
 
     def launch(
         self, name: str, blocks: int, threads: int, addresses: tuple[int, ...],
-        numbers: tuple[int, ...],
+        numbers: tuple[int, ...], shared_bytes: int = 0,
     ) -> None:  # fmt: skip
-        """Queues a kernel whose parameters are addresses, then numbers of 32 bits."""
+        """Queues a kernel whose parameters are addresses, then numbers of 32 bits, with so much
+        shared memory beside what its code says."""
         function = ctypes.c_void_p()
         self._call("cuModuleGetFunction", ctypes.byref(function), self._handle, name.encode())
+        if shared_bytes:
+            self._call("cuFuncSetAttribute", function, MOST_SHARED_BYTES, shared_bytes)
         values = [*map(ctypes.c_uint64, addresses), *map(ctypes.c_uint32, numbers)]
         parameters = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
         self._call(
-            "cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, None, parameters, None
+            "cuLaunchKernel",
+            function,
+            blocks,
+            1,
+            1,
+            threads,
+            1,
+            1,
+            shared_bytes,
+            None,
+            parameters,
+            None,
         )

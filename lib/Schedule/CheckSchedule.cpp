@@ -1,6 +1,7 @@
 // Holds what is pinned against what the chip has, before anything is realised: the roles of a
 // kernel, its sums in tensor memory, and each loop.
 #include "LoopProblem.h"
+#include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
@@ -18,7 +19,7 @@ using namespace kiln::tile;
 static LogicalResult refuse(Operation *loop, const LoopProblem &made,
                             const schedule::Violation &why, RingPlan &plan) {
   Operation *op = why.op ? made.ops[*why.op] : loop;
-  InFlightDiagnostic error = op->emitOpError(describe(why));
+  InFlightDiagnostic error = emitSourceError(op, describe(why));
   bool isOfMemory = StringRef(why.limit).contains("shared memory");
   if (isOfMemory)
     planSharedPieces(loop->getParentOfType<KernelOp>(), plan).list(error);
@@ -79,13 +80,32 @@ static LogicalResult checkLags(RingPlan &plan) {
   return success();
 }
 
+/// Copies that take programs in turn meet nowhere: none fills a slot for the others, or its part of
+/// one.
+static LogicalResult checkTurns(KernelOp kernel, RingPlan &plan) {
+  for (Ring &ring : plan) {
+    if (!takesTurns(kernel, ring.producer))
+      continue;
+    Operation *site = ring.uses.front().getSite();
+    if (ring.isOwn())
+      return site->emitOpError("expected another role to fill the ring, since copies of role \"")
+             << ring.producer.getName() << "\" take programs in turn";
+    if (!ring.countsBytes() && ring.completion != Completion::InOrder)
+      return site->emitOpError("expected copies of role \"")
+             << ring.producer.getName() << "\", which take programs in turn, to bring what an "
+             << "engine counts or what goes through registers, since copies by warps are of all of "
+             << "a role's";
+  }
+  return success();
+}
+
 static LogicalResult check(KernelOp kernel, const Chip &chip) {
   auto checkDot = [](DotOp dot) { return WalkResult(checkInFlight(dot)); };
   if (failed(checkRoles(kernel)) || kernel.getBody().walk(checkDot).wasInterrupted())
     return failure();
   FailureOr<RingPlan> plan = planRings(kernel);
-  if (failed(plan) || failed(checkLags(*plan)) || failed(checkClusters(kernel, *plan)) ||
-      failed(checkPlannedSums(kernel)))
+  if (failed(plan) || failed(checkLags(*plan)) || failed(checkTurns(kernel, *plan)) ||
+      failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))
     return failure();
   for (Ring &ring : *plan)
     if (ring.isReadByProducer() && failed(checkTripsAhead(*plan, ring)))

@@ -201,7 +201,7 @@ SmallVector<Division> PinCompleter::makeDivisions() {
     pair.roles.push_back(role(pair.producer, loadingWarps, 1));
     for (StringRef name : ArrayRef(loading.getArrayRef()).drop_front(!loading.empty()))
       pair.roles.push_back(role(name, loadingWarps, 1));
-    if (sync && sync.hasByteBarriers() && pair.producer != pair.consumer)
+    if (sync && sync.hasBarriers() && pair.producer != pair.consumer)
       apart.push_back(pair);
     if (mayBeAlone)
       alone.push_back({{role(only, warps, each)}, only, only});

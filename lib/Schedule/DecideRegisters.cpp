@@ -2,7 +2,6 @@
 // begin with does not hold the sums of products that a role carries: roles that only have engines
 // copy keep the least, others what their tensors take, and those that multiply have the rest.
 #include "Decisions.h"
-#include "RoleLimits.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
@@ -136,7 +135,7 @@ struct DecideRegisters : kiln::impl::DecideRegistersBase<DecideRegisters> {
     if (failed(target))
       return signalPassFailure();
     const Chip &chip = target->getChipRecord();
-    if (!chip.roleRegisters.step || !resizesRoles(*target))
+    if (!chip.roleRegisters.step)
       return;
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
       if (kernel->hasAttr(kRolesAttrName))

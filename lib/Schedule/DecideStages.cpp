@@ -435,14 +435,18 @@ static SmallVector<LoadOp> findWritten(scf::ForOp loop, RingPlan &plan) {
 
 /// What a role brings through registers for another is written a trip behind its load, so that the
 /// next load is under way by then: if the roles do not wait for one another then, since a copy of
-/// that trip has no slot.
+/// that trip has no slot. Of rings whose slots several uses share out unevenly the check knows that
+/// too late: it takes each for one of as many slots as the luckiest use has.
 LogicalResult StageDecider::decideWriteStages() {
   FailureOr<RingPlan> plan = planRings(kernel);
   if (failed(plan))
     return failure();
   kernel.getBody().walk([&](scf::ForOp loop) {
     SmallVector<LoadOp> written = findWritten(loop, *plan);
-    if (written.empty() || loop->hasAttr(kProgramsAttrName))
+    auto isUneven = [&](Ring &ring) {
+      return ring.depth % ring.uses.size() && ring.uses.front().getBlock() == loop.getBody();
+    };
+    if (written.empty() || loop->hasAttr(kProgramsAttrName) || llvm::any_of(*plan, isUneven))
       return;
     for (LoadOp load : written) {
       int64_t stage = load.getStage().value_or(0);

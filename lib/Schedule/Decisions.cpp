@@ -1,6 +1,5 @@
 // What the realising passes ask of decisions.
 #include "Decisions.h"
-#include "RoleLimits.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
@@ -89,11 +88,9 @@ static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterfa
   auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
   int64_t named = sync ? sync.getGroupBarriers() : 0;
   // Roles wait for one another by barriers in memory.
-  if (roles.size() > 1 && !(sync && sync.hasByteBarriers()))
+  if (roles.size() > 1 && !(sync && sync.hasBarriers()))
     return op->emitOpError("expected one role, since ")
-           << target.getSpelling()
-           << (named ? " has no barriers in shared memory" : " has one barrier for all warps")
-           << ", got " << roles.size();
+           << target.getSpelling() << " has one barrier for all warps, got " << roles.size();
   if (named == 0)
     return success();
   int64_t needed = roles.size();
@@ -111,11 +108,6 @@ static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterfa
     error << "\"" << role.getName() << "\" takes " << role.getCopies() + 1;
   });
   return error;
-}
-
-bool kiln::resizesRoles(TargetInterface target) {
-  auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
-  return sync && sync.hasByteBarriers();
 }
 
 LogicalResult kiln::checkRoleLimits(Operation *op, ArrayAttr roles) {
@@ -143,11 +135,6 @@ LogicalResult kiln::checkRoleLimits(Operation *op, ArrayAttr roles) {
       return op->emitOpError("expected no registers of role \"")
              << role.getName() << "\", since no role hands any to another on "
              << target.getSpelling() << ", got " << registers;
-    int64_t before = chip.getRegistersAtEntry(warps);
-    if (!resizesRoles(target) && registers != before)
-      return op->emitOpError("expected ")
-             << before << " registers in role \"" << role.getName() << "\", which warps of "
-             << target.getSpelling() << " keep from the start, got " << registers;
     if (registers < rule.least || registers > rule.most || registers % rule.step)
       return op->emitOpError("expected registers of role \"")
              << role.getName() << "\" to be a multiple of " << rule.step << " from " << rule.least

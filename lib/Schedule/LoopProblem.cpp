@@ -5,6 +5,7 @@
 // role fills for itself hold nobody up: they are values like others.
 #include "LoopProblem.h"
 #include "HandOvers.h"
+#include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -287,7 +288,7 @@ void ProblemMaker::addHandOver(Operation *op, StringRef role, int64_t bytes, int
   made.ops.push_back(op);
   made.handsOver.push_back(true);
   schedule::Op &asked = made.problem.ops.emplace_back();
-  asked.name = op->getName().getStringRef().str();
+  asked.name = getSourceName(op);
   asked.pins.role = getNumber(role, kernel->getAttrOfType<ArrayAttr>(kRolesAttrName));
   asked.pins.depth = depth;
   asked.bufferBytes = bytes;
@@ -320,7 +321,7 @@ bool ProblemMaker::addOp(Operation *op) {
   made.ops.push_back(op);
   made.handsOver.push_back(false);
   schedule::Op asked;
-  asked.name = op->getName().getStringRef().str();
+  asked.name = getSourceName(op);
   asked.pins.role = getNumber(role, attrs);
   if (use == ProblemUse::Solve) {
     std::optional<OpCost> cost = getCost(op, chip);

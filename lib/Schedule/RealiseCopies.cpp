@@ -147,13 +147,13 @@ FailureOr<Share> CopyRealiser::divide(Operation *op, RankedTensorType tensor) {
       }
     }
   }
-  if (copyBits != llvm::Log2_64_Ceil(role.getCopies()))
-    return op->emitOpError("expected a layout of the ")
-           << role.getTotalWarps() << " warps of role \"" << role.getName() << "\", got " << tensor;
-  if (dim < 0) { // each copy holds all of it
+  if (dim < 0) { // each copy holds all of it, as of a number that roles of other warps load, too
     std::optional<LinearLayout> own = LinearLayout::create(ins, getTensorOuts(shape));
     return Share{tensor.cloneWithEncoding(LayoutAttr::get(tensor.getContext(), *own)), -1};
   }
+  if (copyBits != llvm::Log2_64_Ceil(role.getCopies()))
+    return op->emitOpError("expected a layout of the ")
+           << role.getTotalWarps() << " warps of role \"" << role.getName() << "\", got " << tensor;
   // The bits of copies must be the highest of their dimension, in order.
   isRegular &= shape[dim] % role.getCopies() == 0;
   shape[dim] /= role.getCopies();

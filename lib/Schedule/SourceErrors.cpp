@@ -10,3 +10,13 @@ InFlightDiagnostic kiln::emitSourceError(Operation *op, const Twine &message) {
     return op->emitError(message);
   return op->emitOpError(message);
 }
+
+std::string kiln::getSourceName(Operation *op) {
+  while (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {
+    Operation *maker = conversion->getOperand(0).getDefiningOp();
+    if (!maker)
+      break;
+    op = maker;
+  }
+  return op->getName().getStringRef().str();
+}

@@ -11,6 +11,9 @@ namespace kiln {
 /// it was made for, not the op.
 mlir::InFlightDiagnostic emitSourceError(mlir::Operation *op, const llvm::Twine &message);
 
+/// What errors call an op: conversions, which no source has, by what makes the value.
+std::string getSourceName(mlir::Operation *op);
+
 } // namespace kiln
 
 #endif // KILN_LIB_SCHEDULE_SOURCEERRORS_H

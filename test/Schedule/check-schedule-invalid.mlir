@@ -127,3 +127,42 @@ tile.kernel @lag(%a: !view {tile.facts = #facts}, %c: !view)
   tile.return
 }
 }
+
+// -----
+
+// Copies that take programs in turn fill no ring of their own, and none by copies of all of them.
+#copy = #nvptx.cp_async<16>
+!view = !tile.view<?xf16>
+#facts = #tile.facts<pointer = 16, strides = [2]>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @own(%a: !view {tile.facts = #facts}, %c: !view, %n: index)
+    attributes {tile.roles = [#tile.role<"all", warps = 4>], tile.turns = {all = 2 : i64},
+                tile.persistent = #tile.persistent<programs = 2>} grid { tile.grid %n } {
+  %x = tile.program_id x
+  %c1024 = arith.constant 1024 : index
+  %at = arith.muli %x, %c1024 : index
+  // expected-error@+1 {{expected another role to fill the ring, since copies of role "all" take programs in turn}}
+  %t = tile.load %a[%at] {atom = #copy, ring = "r", depth = 2, role = "all"} : !view -> tensor<1024xf16>
+  tile.store %t, %c[%at] {role = "all"} : tensor<1024xf16>, !view
+  tile.return
+}
+}
+
+// -----
+
+#copy = #nvptx.cp_async<16>
+!view = !tile.view<?xf16>
+#facts = #tile.facts<pointer = 16, strides = [2]>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @shares(%a: !view {tile.facts = #facts}, %c: !view, %n: index)
+    attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"all", warps = 4>], tile.turns = {load = 2 : i64},
+                tile.persistent = #tile.persistent<programs = 2>} grid { tile.grid %n } {
+  %x = tile.program_id x
+  %c1024 = arith.constant 1024 : index
+  %at = arith.muli %x, %c1024 : index
+  // expected-error@+1 {{expected copies of role "load", which take programs in turn, to bring what an engine counts or what goes through registers, since copies by warps are of all of a role's}}
+  %t = tile.load %a[%at] {atom = #copy, ring = "r", depth = 2, role = "load"} : !view -> tensor<1024xf16>
+  tile.store %t, %c[%at] {role = "all"} : tensor<1024xf16>, !view
+  tile.return
+}
+}

@@ -98,8 +98,8 @@ tile.kernel @one_barrier() attributes {tile.roles = [#tile.role<"load", warps = 
 // -----
 
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-// expected-error@+1 {{expected one role, since nvptx:sm_80 has no barriers in shared memory, got 2}}
-tile.kernel @no_channels() attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]} {
+// expected-error@+1 {{expected no registers of role "load", since no role hands any to another on nvptx:sm_80, got 40}}
+tile.kernel @fixed() attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 40>, #tile.role<"mma", warps = 4>]} {
   tile.return
 }
 }

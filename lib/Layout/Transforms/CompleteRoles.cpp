@@ -185,6 +185,29 @@ static LogicalResult refuse(Operation *op) {
   return error;
 }
 
+/// A loop's role is one that makes of the tensors that it carries from trip to trip.
+static LogicalResult checkCarried(Operation *loop) {
+  StringRef role = getRoleName(loop);
+  if (role.empty() || !isa<scf::ForOp, scf::WhileOp>(loop))
+    return success();
+  auto counted = dyn_cast<scf::ForOp>(loop);
+  Operation *yield = counted ? counted.getBody()->getTerminator()
+                             : cast<scf::WhileOp>(loop).getYieldOp().getOperation();
+  // Who makes it, whatever the loop itself says.
+  std::string name = spellDecision(loop, "role");
+  Attribute said = loop->removeAttr(name);
+  llvm::SetVector<StringRef> makers;
+  for (Value carried : yield->getOperands())
+    if (isa<RankedTensorType>(carried.getType()) && (makers.empty() || makers.contains(role)))
+      makers = findMakers(carried);
+  loop->setAttr(name, said);
+  if (makers.empty() || makers.contains(role))
+    return success();
+  return loop->emitOpError("expected '")
+         << name << "' to be a role that makes what the loop carries, \"" << makers.front()
+         << "\", got \"" << role << "\"";
+}
+
 static LogicalResult complete(KernelOp kernel, ArrayAttr roles) {
   SmallVector<Operation *> open;
   llvm::SetVector<StringRef> named;
@@ -228,6 +251,9 @@ static LogicalResult complete(KernelOp kernel, ArrayAttr roles) {
   }
   for (Operation *op : open)
     return refuse(op);
+  result = kernel.getBody().walk([](Operation *op) { return WalkResult(checkCarried(op)); });
+  if (result.wasInterrupted())
+    return failure();
   for (auto role : roles.getAsRange<RoleAttr>())
     if (!named.contains(role.getName()))
       return kernel.emitOpError("expected something for each role to do, got nothing for \"")

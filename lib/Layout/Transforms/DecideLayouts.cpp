@@ -177,9 +177,10 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       operand->set(conversion);
       // What no role makes, as a constant, each makes for itself.
       bool isHandedOver = !(threads.of(value) == threads.of(user)) && !findMakers(value).empty();
-      if (isInBuffer(value) || isHandedOver)
-        followUser(conversion, user);
-      if (isHandedOver && getRoleName(user).empty())
+      if (!isInBuffer(value) && !isHandedOver)
+        continue;
+      followUser(conversion, user);
+      if (getRoleName(user).empty())
         if (StringRef keeper = findKeeper(*operand); !keeper.empty())
           conversion->setAttr(spellDecision(conversion, "role"), builder.getStringAttr(keeper));
     }

@@ -108,6 +108,8 @@ private:
       return replace(op, input);
     if (auto before = input.getDefiningOp<ConvertLayoutOp>(); before && !before.getHowAttr()) {
       op.getInputMutable().assign(before.getInput());
+      // What a role takes from another, or out of a buffer, it takes as it is wanted.
+      followUser(op, before);
       return true;
     }
     LinearLayout wanted = getLayout(op.getResult());

@@ -375,7 +375,7 @@ static LogicalResult checkTurns(KernelOp kernel, TargetInterface target) {
              << (*role).getCopies();
   }
   auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
-  if (target.runsOnHost() || (sync && sync.hasByteBarriers()))
+  if (target.runsOnHost() || (sync && sync.hasBarriers()))
     return success();
   return emitUnsupported(kernel, target,
                          "expected a chip that has barriers in shared memory, since copies take "

@@ -28,6 +28,8 @@ int64_t TargetAttr::getGroupBarriers() const {
   return getChipRecord().figures.namedBarriers->value - 1;
 }
 
+bool TargetAttr::hasBarriers() const { return bool(getChipRecord().figures.barrierArrivals); }
+
 bool TargetAttr::hasByteBarriers() const { return getRecord(getChip()).byteBarriers; }
 
 bool TargetAttr::hasClusters() const { return hasByteBarriers(); }
@@ -75,6 +77,8 @@ void TargetAttr::initBarrier(OpBuilder &builder, Location loc, Value barrier,
 }
 
 void TargetAttr::publishBarriers(OpBuilder &builder, Location loc) const {
+  if (!hasByteBarriers())
+    return;
   NVVM::FenceMbarrierInitOp::create(builder, loc);
   publishShared(builder, loc);
 }
@@ -94,15 +98,22 @@ void TargetAttr::awaitCopies(OpBuilder &builder, Location loc, Value barrier) co
   NVVM::CpAsyncMBarrierArriveOp::create(builder, loc, barrier, /*noinc=*/false);
 }
 
-/// A try blocks for a while and may then fail, so it is tried again.
+/// A try blocks for a while and may then fail, so it is tried again. Barriers that count no bytes
+/// are of chips without it: there a test, which does not block, is made until it holds.
 void TargetAttr::waitBarrier(OpBuilder &builder, Location loc, Value barrier, Value parity,
                              bool ofCluster) const {
   auto scope = ofCluster ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA;
   auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&loop.getBefore());
-  Value done = NVVM::MBarrierTryWaitOp::create(builder, loc, builder.getI1Type(), barrier, parity,
-                                               Value(), scope, false);
+  Type flag = builder.getI1Type();
+  Value done;
+  if (getChipRecord().figures.barrierBytes)
+    done = NVVM::MBarrierTryWaitOp::create(builder, loc, flag, barrier, parity, /*ticks=*/Value(),
+                                           scope, /*relaxed=*/false);
+  else
+    done = NVVM::MBarrierTestWaitOp::create(builder, loc, flag, barrier, parity, scope,
+                                            /*relaxed=*/false);
   Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
   Value again = arith::XOrIOp::create(builder, loc, done, yes);
   scf::ConditionOp::create(builder, loc, again, ValueRange());

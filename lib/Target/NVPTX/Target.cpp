@@ -55,19 +55,7 @@ const Chip &TargetAttr::getChipRecord() const { return getRecord(getChip()); }
 
 bool TargetAttr::runsOnHost() const { return false; }
 
-static std::string listChipsWithByteBarriers() {
-  std::string names;
-  llvm::raw_string_ostream os(names);
-  auto have = llvm::make_filter_range(
-      getChips(), [](const Chip *chip) { return getRecord(chip->name).byteBarriers; });
-  llvm::interleaveComma(have, os, [&](const Chip *chip) { os << chip->name; });
-  return names;
-}
-
 std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
-  auto channel = dyn_cast<kiln::tile::ChannelOp>(op);
-  if (channel && !channel.getType().getOwn() && !hasByteBarriers())
-    return "expected a chip with barriers that count bytes, " + listChipsWithByteBarriers();
   if (auto text = dyn_cast<kiln::tile::InlineAsmOp>(op))
     return whyForeignConstraints(text, getRegisterLetters());
   return whyUnsupportedByThreads(op);

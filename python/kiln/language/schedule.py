@@ -164,8 +164,8 @@ def role(
     three has 64. `registers` is what each thread may use, where roles of the chip can hand
     registers to one another; 0 leaves what the kernel was started with, or, where that does not
     hold a product's sums, to the compiler. `skew` is by how many barriers each copy lags behind the
-    one before it. `turns` groups of `warps` take the tiles of a kernel with `persistent` in turn: each runs whole ones, so that one computes while another
-    stores what it has computed.
+    one before it. `turns` groups of `warps` take the tiles of a kernel with `persistent` in turn:
+    each runs whole ones, so that one computes while another stores what it has computed.
 
     Example: `kiln.pin(roles=(kiln.role("all", warps=4),))`
 

@@ -57,3 +57,21 @@ tile.kernel @idle(%a: !view) attributes {tile.roles = [#tile.role<"x", warps = 1
   tile.store %x, %a[%c0] : tensor<64xf32>, !view
   tile.return
 }
+
+// -----
+
+// No channel carries from trip to trip what another role makes.
+!view = !tile.view<?xf32>
+tile.kernel @carried(%a: !view, %n: index) attributes {tile.roles = [#tile.role<"x", warps = 1>, #tile.role<"y", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<64xf32>
+  // expected-error@+1 {{expected 'tile.role' to be a role that makes what the loop carries, "y", got "x"}}
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> tensor<64xf32> {
+    %y = tile.load %a[%i] {role = "y"} : !view -> tensor<64xf32>
+    %more = arith.addf %s, %y {tile.role = "y"} : tensor<64xf32>
+    scf.yield %more : tensor<64xf32>
+  } {tile.role = "x"}
+  tile.store %sum, %a[%c0] {role = "y"} : tensor<64xf32>, !view
+  tile.return
+}

@@ -159,3 +159,39 @@ tile.kernel @slot() attributes {tile.warps = 4 : i64} {
   tile.return
 }
 }
+
+// -----
+
+// Barriers that count no bytes serve channels, and no engine.
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @engine(%s: i32) attributes {tile.warps = 4 : i64} {
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.one_thread {
+    tile.init %ring : !ring
+  }
+  tile.warp_groups(%ring, %s : !ring, i32) {
+    role #tile.role<"load", warps = 4> {
+      // expected-error@+1 {{expected no engines and no products in flight}}
+      tile.put %ring[%s, %s] bytes = 8192 : !ring {
+      ^bb0(%x: !tile.buffer<64x64xf16>):
+      }
+    }
+  }
+  tile.return
+}
+}
+
+// -----
+
+!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+tile.kernel @channel() attributes {tile.warps = 4 : i64} {
+  // expected-error@+1 {{expected no engines, no products in flight and no channels between roles}}
+  %ring = tile.channel full = 1 empty = 4 : !ring
+  tile.warp_groups(%ring : !ring) {
+    role #tile.role<"load", warps = 4> {}
+  }
+  tile.return
+}
+}

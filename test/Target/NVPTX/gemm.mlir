@@ -62,4 +62,4 @@
 // METADATA: "warps":12
 
 // OTHER: gemm-realised.mlir:{{.*}}: error: expected the target that the module is for, nvptx:sm_90a, got nvptx:sm_80
-// OLD: error: 'tile.channel' is not supported on nvptx:sm_80 yet: expected a chip with barriers that count bytes, sm_90a
+// OLD: error: 'tile.copy_in' op expected 'atom' to be an instruction of nvptx:sm_80, got #nvptx.tma

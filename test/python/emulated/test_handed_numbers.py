@@ -1,5 +1,5 @@
 """Numbers that one role makes and others use: a tile number popped from a counter that programs
-share, and a loop's bound that another role adds up. On the emulated chip, against float64."""
+share, and a loop's bound that another role adds up. On emulated chips, against float64."""
 
 from __future__ import annotations
 
@@ -7,15 +7,32 @@ import numpy as np
 import pytest
 from pinned import build
 
+# By chip: what copies and multiplies there, and whether products run on beside their warps.
+CHIPS = {
+    "sm_80": ("#nvptx.cp_async<16>", '#nvptx.mma_sync<"m16n8k16", f16, f32>', False),
+    "sm_89": ("#tile.through_registers", '#nvptx.mma_sync<"m16n8k16", f16, f32>', False),
+    "sm_90a": ("#nvptx.tma", '#nvptx.wgmma<"m64n64k16", f16, f32>', True),
+}
+
+
+def build_for(chip: str, text: str, flight: int, **names):
+    copy, product, runs_on = CHIPS[chip]
+    in_flight = f", in_flight = {flight}" if runs_on else ""
+    names |= {"COPY": copy, "PRODUCT": product, "FLIGHT": in_flight, "CHIP": chip}
+    for name, value in names.items():
+        text = text.replace(name, str(value))
+    return build(text.encode(), chip)
+
+
 HEAD = """
-#copy = #nvptx.tma
-#mma = #nvptx.wgmma<"m64n64k16", f16, f32>
+#copy = COPY
+#mma = PRODUCT
 !view = !tile.view<?x?xf16>
 !out = !tile.view<?x?xf32>
 !numbers = !tile.view<?xi32>
 !sums = tensor<64x64xf32>
 #facts = #tile.facts<pointer = 16, strides = [16, 2]>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+module attributes {tile.target = #nvptx.target<chip = "CHIP">} {
 """
 
 # Each program takes the next tile that nobody has: whoever is quick takes more.
@@ -24,7 +41,7 @@ SCHEDULED = (
     + """
 tile.kernel @scheduled(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #facts}, %c: !out,
                        %counter: !numbers)
-    attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = COPIES>, #tile.role<"load", warps = WARPS>]} grid {
+    attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = COUNT>, #tile.role<"load", warps = WARPS>]} grid {
   %c3 = arith.constant 3 : index
   tile.grid %c3
 } {
@@ -52,7 +69,7 @@ tile.kernel @scheduled(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = 
     %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<ROWSx64xf32> {
       %x = tile.load %a[%row, %kk] {atom = #copy, stage = 0, role = "load"} : !view -> tensor<ROWSx64xf16>
       %y = tile.load %b[%column, %kk] {atom = #copy, stage = 0, role = "load"} : !view -> tensor<64x64xf16>
-      %d = tile.dot %x, %y, %s transpose_b {atom = #mma, role = "mma", in_flight = 1}
+      %d = tile.dot %x, %y, %s transpose_b {atom = #mma, role = "mma"FLIGHT}
          : tensor<ROWSx64xf16>, tensor<64x64xf16> -> tensor<ROWSx64xf32>
       scf.yield %d : tensor<ROWSx64xf32>
     } {tile.depth = 3}
@@ -70,13 +87,11 @@ tile.kernel @scheduled(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = 
 )
 
 
+@pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("warps, copies", [(1, 1), (4, 2)])
-def test_tiles_are_popped_from_a_counter(rng, warps: int, copies: int) -> None:
+def test_tiles_are_popped_from_a_counter(rng, warps: int, copies: int, chip: str) -> None:
     rows = 64 * copies
-    text = SCHEDULED
-    for name, value in {"WARPS": warps, "COPIES": copies, "ROWS": rows}.items():
-        text = text.replace(name, str(value))
-    kernel = build(text.encode(), "sm_90a")
+    kernel = build_for(chip, SCHEDULED, flight=1, WARPS=warps, COUNT=copies, ROWS=rows)
     for m, n, k in ((64, 64, 64), (300, 200, 136), (1, 700, 8)):
         a = rng.integers(-2, 3, (m, k)).astype(np.float16)
         b = rng.integers(-2, 3, (n, k)).astype(np.float16)
@@ -113,7 +128,7 @@ tile.kernel @counted(%a: !view {tile.facts = #facts}, %c: !out, %lengths: !numbe
   %sum = scf.for %i = %c0 to %tiles step %c1 iter_args(%s = %zero) -> !sums {
     %row = arith.muli %i, %c64 : index
     %x = tile.load %a[%row, %c0] {atom = #copy, role = "load"} : !view -> tensor<64x64xf16>
-    %d = tile.dot %x, %x, %s transpose_b {atom = #mma, role = "mma", in_flight = 1}
+    %d = tile.dot %x, %x, %s transpose_b {atom = #mma, role = "mma"FLIGHT}
        : tensor<64x64xf16>, tensor<64x64xf16> -> !sums
     scf.yield %d : !sums
   } {tile.depth = 2}
@@ -125,9 +140,10 @@ tile.kernel @counted(%a: !view {tile.facts = #facts}, %c: !out, %lengths: !numbe
 )
 
 
+@pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("warps", [1, 4])
-def test_a_bound_is_what_another_role_adds_up(rng, warps: int) -> None:
-    kernel = build(COUNTED.replace("WARPS", str(warps)).encode(), "sm_90a")
+def test_a_bound_is_what_another_role_adds_up(rng, warps: int, chip: str) -> None:
+    kernel = build_for(chip, COUNTED, flight=1, WARPS=warps)
     for lengths in ([0], [1], [2, 0, 3], [1] * 7):
         tiles = sum(lengths)
         a = rng.integers(-2, 3, (64 * max(tiles, 1), 64)).astype(np.float16)
@@ -158,7 +174,7 @@ tile.kernel @changing(%a: !view {tile.facts = #facts}, %c: !out, %left: !numbers
   ^bb0(%went: i1, %i: index, %s: !sums):
     %row = arith.muli %i, %c64 : index
     %x = tile.load %a[%row, %c0] {atom = #copy, ring = "rows", depth = 2, role = "load"} : !view -> tensor<64x64xf16>
-    %d = tile.dot %x, %x, %s transpose_b {atom = #mma, role = "mma", in_flight = 0}
+    %d = tile.dot %x, %x, %s transpose_b {atom = #mma, role = "mma"FLIGHT}
        : tensor<64x64xf16>, tensor<64x64xf16> -> !sums
     %t1 = tile.load %left[%c0] {role = "load"} : !numbers -> tensor<1xi32>
     %t0 = tile.reshape %t1 : tensor<1xi32> -> tensor<i32>
@@ -178,9 +194,10 @@ tile.kernel @changing(%a: !view {tile.facts = #facts}, %c: !out, %left: !numbers
 )
 
 
+@pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("tiles", [1, 2, 5])
-def test_memory_that_changes_is_asked_by_one_role(rng, tiles: int) -> None:
-    kernel = build(CHANGING.encode(), "sm_90a")
+def test_memory_that_changes_is_asked_by_one_role(rng, tiles: int, chip: str) -> None:
+    kernel = build_for(chip, CHANGING, flight=0)
     a = rng.integers(-2, 3, (64 * tiles, 64)).astype(np.float16)
     c = np.full((64, 64), np.nan, np.float32)
     left = np.array([tiles], np.int32)

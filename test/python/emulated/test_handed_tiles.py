@@ -1,5 +1,5 @@
 """Tiles that one role makes and another uses, of roles of unlike warps and copies: bytes and masks,
-transposes, and what its maker uses, too. On an emulated chip, against float64."""
+transposes, and what its maker uses, too. On emulated chips, against float64."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BF16 = ml_dtypes.bfloat16
 def handed(
     x: kiln.View, y: kiln.View, z: kiln.View, kind: kiln.constexpr, warps: kiln.constexpr,
     makers: kiln.constexpr, users: kiln.constexpr, depth: kiln.constexpr, rows: kiln.constexpr,
-    columns: kiln.constexpr,
+    columns: kiln.constexpr, copy: kiln.constexpr,
 ):  # fmt: skip
     i = kiln.grid(kiln.cdiv(x.shape[0], rows))
     kiln.pin(
@@ -29,7 +29,7 @@ def handed(
     sums = kiln.zeros((rows, columns), kiln.f32)
     own = kiln.zeros((rows,), kiln.f32)
     for k in kiln.pin(range(0, x.shape[1], columns), depth=depth):
-        t = kiln.pin(x.load((i * rows, k), (rows, columns)), role="load", atom="tma")
+        t = kiln.pin(x.load((i * rows, k), (rows, columns)), role="load", atom=copy)
         u = kiln.pin(t.to(kiln.f32) * 2.0, role="make")
         if kind == "bytes":
             sums = kiln.pin(sums + kiln.pin(u.to(kiln.i8), role="make").to(kiln.f32), role="use")
@@ -59,14 +59,15 @@ def test_roles_of_unlike_threads(
     x = rng.integers(-8, 9, (rows * programs, columns * trips)).astype(BF16)
     y = np.full((rows * programs, columns), np.nan, np.float32)
     z = np.zeros(rows * programs, np.float32)
+    chip, copy = (("sm_90a", "tma"), ("sm_80", "cp_async"), ("sm_80", "through_registers"))[draw]
     tile = dict(kind=kind, warps=warps, makers=makers, users=users, depth=int(rng.integers(1, 4)),
-                rows=rows, columns=columns)  # fmt: skip
+                rows=rows, columns=columns, copy=copy)  # fmt: skip
     if kind == "transposes" and makers == users == 2:  # rows of what is columns to the others
         with pytest.raises(kiln.CompileError, match='each of role "make" writes a part') as refused:
-            handed.options(device="emu:sm_90a")(x, y, z, **tile)
+            handed.options(device=f"emu:{chip}")(x, y, z, **tile)
         assert "sums + u.T" in str(refused.value)
         return
-    handed.options(device="emu:sm_90a")(x, y, z, **tile)
+    handed.options(device=f"emu:{chip}")(x, y, z, **tile)
     u = 2 * x.astype(np.float64).reshape(programs, rows, trips, columns)
     if kind == "masks":
         u = (u > 1).astype(np.float64)

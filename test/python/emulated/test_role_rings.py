@@ -21,6 +21,7 @@ def brought(
     copy_a: kiln.constexpr, copy_b: kiln.constexpr, depth_a: kiln.constexpr,
     depth_b: kiln.constexpr, loaders: kiln.constexpr, copies: kiln.constexpr,
     in_flight: kiln.constexpr, lanes: kiln.constexpr, written: kiln.constexpr = None,
+    product: kiln.constexpr = "wgmma",
 ):  # fmt: skip
     """A product of what another role brings, which lanes may read too."""
     i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
@@ -35,7 +36,7 @@ def brought(
         if lanes:
             x = kiln.maximum(x, 0)
         acc = kiln.dot(x, y, acc, transpose_b=True)
-        kiln.pin(acc, atom="wgmma", role="mma", in_flight=in_flight)
+        kiln.pin(acc, atom=product, role="mma", in_flight=in_flight)
     kiln.pin(c.store((i * 128, j * 64), acc), role="mma")
 
 
@@ -111,6 +112,26 @@ def test_a_write_that_waits_for_itself_is_refused() -> None:
             a, b, np.zeros((64, 64), np.float32), 64, copy_a="tma", copy_b="tma", depth_a=2,
             depth_b=2, loaders=1, copies=1, in_flight=1, lanes=False, written=1,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89"])
+@pytest.mark.parametrize("copy", COPIES[1:])
+def test_tiles_through_registers_without_an_engine(rng, copy: str, chip: str) -> None:
+    """Beside copies, and both; written in each trip that there are slots for."""
+    depth = int(rng.integers(2, 5))
+    schedule = dict(
+        copy_a=copy, copy_b="through_registers", depth_a=depth, depth_b=2, in_flight=None,
+        loaders=int(rng.choice([1, 2])), copies=int(rng.choice([1, 2])), lanes=False,
+    )  # fmt: skip
+    print(schedule)
+    for written in [None, *range(depth - 1)]:
+        m, n, k = 170, 60, 32 * int(rng.integers(1, 8))
+        a, b = (rng.standard_normal((rows, 256)).astype(BF16) for rows in (m, n))
+        c = np.zeros((m, n), np.float32)
+        kernel = brought.options(device=f"emu:{chip}")
+        kernel(a, b, c, k, written=written, product="mma_sync", **schedule)
+        reference = a[:, :k].astype(np.float64) @ b[:, :k].astype(np.float64).T
+        assert np.abs(c - reference).max() <= 1e-3, (written, k, schedule)
 
 
 @kiln.kernel
@@ -195,13 +216,14 @@ def mixed(a: kiln.View, b: kiln.View, c: kiln.View, n: kiln.i32, makers: kiln.co
     kiln.pin(c.store((256,), kiln.where(below, mine, other)), role="second")
 
 
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
 @pytest.mark.parametrize("makers", [2, 4])
 @pytest.mark.parametrize("n", [0, 3])
-def test_values_of_several_makers(rng, n: int, makers: int) -> None:
+def test_values_of_several_makers(rng, n: int, makers: int, chip: str) -> None:
     """Masks go over as bytes."""
     a, b = (rng.standard_normal(1024).astype(np.float32) for _ in "ab")
     c = np.zeros(512, np.float32)
-    mixed.options(device=DEVICE)(a, b, c, n, makers=makers)
+    mixed.options(device=f"emu:{chip}")(a, b, c, n, makers=makers)
     total = a[:256].copy()
     for k in range(n):
         total += b[k * 256 :][:256]

@@ -29,7 +29,7 @@ def error(out: np.ndarray, reference: np.ndarray) -> float:
 def in_turn(
     a: kiln.View, b: kiln.View, c: kiln.View, turns: kiln.constexpr, slots: kiln.constexpr,
     store: kiln.constexpr, copy: kiln.constexpr, triangle: kiln.constexpr,
-    in_flight: kiln.constexpr, loaders: kiln.constexpr,
+    in_flight: kiln.constexpr, loaders: kiln.constexpr, product: kiln.constexpr = "wgmma",
 ):  # fmt: skip
     """With `triangle` each row of tiles has as many trips as its place says."""
     i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
@@ -41,7 +41,7 @@ def in_turn(
         x = kiln.pin(a.load((i * 64, k), (64, 32)), role="load", atom=copy)
         y = kiln.pin(b.load((j * 64, k), (64, 32)), role="load", atom=copy)
         acc = kiln.dot(x, y, acc, transpose_b=True)
-        kiln.pin(acc, role="mma", in_flight=in_flight, atom="wgmma")
+        kiln.pin(acc, role="mma", in_flight=in_flight, atom=product)
     out = c.store((i * 64, j * 64), acc.to(c.dtype))
     kiln.pin(out, role="mma")
     if store:
@@ -60,12 +60,29 @@ def test_tiles_in_turn(rng, turn: int) -> None:
         slots=int(rng.integers(1 + in_flight, 6)), in_flight=in_flight,
         store=[None, "tma"][turn // 2 % 2], copy=copy, triangle=bool(turn // 3 % 2),
     )  # fmt: skip
+    check_turns(rng, DEVICE, schedule)
+
+
+@pytest.mark.parametrize("turn", range(4))
+@pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89"])
+def test_tiles_in_turn_without_engines(rng, chip: str, turn: int) -> None:
+    copy = COPIES[1 + turn % 2]
+    loaders = 1 if copy == "cp_async" else int(rng.integers(1, 3))
+    schedule = dict(
+        turns=int(rng.integers(2 if loaders == 1 else 1, 4)), loaders=loaders,
+        slots=int(rng.integers(1, 6)), in_flight=None, store=None, copy=copy,
+        triangle=bool(turn // 2), product="mma_sync",
+    )  # fmt: skip
+    check_turns(rng, f"emu:{chip}", schedule)
+
+
+def check_turns(rng, device: str, schedule: dict) -> None:
     print(schedule)
     m, n = int(rng.integers(1, 300)), 8 * int(rng.integers(1, 40))
     for k in (0, 8 * int(rng.integers(1, 40))):
         a, b = (rng.standard_normal((rows, max(k, 8))).astype(BF16)[:, :k] for rows in (m, n))
         c = np.full((m, n), np.nan, BF16)
-        in_turn.options(device=DEVICE)(a, b, c, **schedule)
+        in_turn.options(device=device)(a, b, c, **schedule)
         x = a.astype(np.float64)
         if schedule["triangle"]:
             x = np.where(np.arange(k)[None, :] < np.arange(m)[:, None] // 64 * 64, x, 0)

@@ -32,6 +32,10 @@ KNOWN = {
         r"expected one stage for all that role .* gets, since its copies lag behind one another",
         r"expected no skew of role .* whose dots in flight read the ring",
         r"expected to stand in a loop, since copies of role .* lag behind one another",
+        r"expected uses of one ring, one of which stands in a condition or a loop of the trip",
+    ),
+    "tile-realise-warp-groups": (
+        r"expected a role of one copy to make a number that role .* uses, got \d+ copies of",
     ),
     "tile-realise-copies": (
         r"expected rows or columns that the copies of role .* \('copies'\) have each of its own",

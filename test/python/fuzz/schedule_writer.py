@@ -20,18 +20,24 @@ Decisions = dict[str, Any]
 
 @dataclass(frozen=True)
 class Chip:
-    """Instructions by their names: those that copy, of these the engine, and those that multiply."""
+    """Instructions by their names: those that copy, of these the engine, and those that multiply.
+    And whether warps have roles of several kinds."""
 
     copies: tuple[str, ...]
     products: tuple[str, ...]
     engine: bool = False
     clusters: bool = False
+    roles: bool = False
 
 
 CHIPS = {
-    "sm_90a": Chip(("tma", "cp_async", "through_registers"), ("wgmma", "mma_sync"), True, True),
-    "sm_80": Chip(("cp_async", "through_registers"), ("mma_sync",)),
-    "sm_100a": Chip(("tma", "cp_async", "through_registers"), ("tcgen05", "mma_sync"), True, True),
+    "sm_90a": Chip(
+        ("tma", "cp_async", "through_registers"), ("wgmma", "mma_sync"), True, True, True
+    ),
+    "sm_80": Chip(("cp_async", "through_registers"), ("mma_sync",), roles=True),
+    "sm_100a": Chip(
+        ("tma", "cp_async", "through_registers"), ("tcgen05", "mma_sync"), True, True, True
+    ),
     "gfx942": Chip(("load_to_lds", "through_registers"), ("matrix",)),
     "gfx950": Chip(("load_to_lds", "through_registers"), ("matrix",)),
     "gfx1201": Chip(("through_registers",), ("matrix",)),
@@ -131,8 +137,7 @@ class Author:
 
     def pins(self) -> dict[str, Decisions]:
         styles = ["plain", "own", "own", "own"]
-        if self.dots or self.chip.engine:
-            styles += ["in_roles"] * 4 if self.chip.engine else []
+        styles += ["in_roles"] * 4 if self.chip.roles else []
         made = {at: {} for at in (*self.places, "kernel", "loop")}
         getattr(self, self.rng.choice(styles))(made)
         self.of_products(made)
@@ -244,7 +249,7 @@ class Author:
         """A role that brings tiles, one that multiplies, perhaps one that stores."""
         rng = self.rng
         product = self.product()
-        turns = self.chance(0.15) and bool(self.chip.engine)
+        turns = self.chance(0.15)
         load = {"name": "load", "warps": rng.choice([4, 4, 1, 2])}
         mma = self.multiplies(product, turns)
         if self.chance(0.15):

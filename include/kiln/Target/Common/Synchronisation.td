@@ -74,18 +74,17 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
     }],
         "setRegisters", (ins "int64_t":$before, "int64_t":$after)>,
 
-    // Barriers in shared memory, and engines that work beside the warps.
+    // Barriers in shared memory.
     AsksWhether<[{
-      Whether barriers in shared memory count arrivals and bytes, and engines copy and multiply
-      beside the warps: channels between roles are made of these. A phase of a barrier ends when so
-      many have arrived and all bytes it was told of have come; its first phase is 0.
-    }], "hasByteBarriers">,
+      Whether barriers in shared memory count arrivals, and copies of threads among them: channels
+      between roles are made of these. A phase of a barrier ends when so many have arrived; its first
+      phase is 0.
+    }], "hasBarriers">,
     EmitsIfThere<"A fresh barrier of so many arrivals a phase.", "initBarrier",
         (ins "::mlir::Value":$barrier, "int64_t":$arrivals)>,
-    EmitsIfThere<"After all of them are made: engines see them too.", "publishBarriers">,
+    EmitsIfThere<"After all of them are made: engines see them too, where there are any.",
+        "publishBarriers">,
     EmitsIfThere<"Arrives.", "arrive", (ins "::mlir::Value":$barrier)>,
-    EmitsIfThere<"Arrives and announces bytes that engines will bring.", "arriveExpecting",
-        (ins "::mlir::Value":$barrier, "int64_t":$bytes)>,
     EmitsIfThere<[{
       Holds the phase up until all that this thread has started to copy into shared memory itself is
       there. It does not count among the arrivals.
@@ -98,6 +97,14 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
       The lanes of a warp wait for one another; what each of them did lies before what any does
       next.
     }], "meetLanes">,
+
+    // Engines that work beside the warps.
+    AsksWhether<[{
+      Whether these barriers count bytes, too, and engines copy and multiply beside the warps: a
+      phase ends when all bytes that the barrier was told of have come as well.
+    }], "hasByteBarriers">,
+    EmitsIfThere<"Arrives and announces bytes that engines will bring.", "arriveExpecting",
+        (ins "::mlir::Value":$barrier, "int64_t":$bytes)>,
     EmitsIfThere<"What this thread wrote to shared memory, engines see.", "publishShared">,
     EmitsIfThere<"What this thread wrote to global memory, engines see.", "publishGlobal">,
     InterfaceMethod<[{

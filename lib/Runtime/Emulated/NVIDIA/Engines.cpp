@@ -276,6 +276,7 @@ const Instruction kiln::emulated::kEngineInstructions[] = {
     {"nvvm.mbarrier.init.shared", false, initBarrier},
     {"nvvm.mbarrier.arrive.shared", false, arrive},
     {"nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", false, arriveExpecting},
+    {"nvvm.mbarrier.test.wait.parity.scope.cta.space.cta", false, tryWait},
     {"nvvm.mbarrier.try.wait.parity.scope.cta.space.cta", false, tryWait},
     {"nvvm.mbarrier.try.wait.parity.scope.cluster.space.cta", false, tryWait},
     {"nvvm.mbarrier.arrive.scope.cta.space.cluster", false, arriveOutside},

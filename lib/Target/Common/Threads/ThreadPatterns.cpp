@@ -70,14 +70,17 @@ static bool isOfRole(Operation *op) {
              CopyInOp, CopyOutOp, WaitStoresOp, StartDotOp, WaitOp, FillOp, FetchOp>(op);
 }
 
-LogicalResult kiln::checkSchedule(ThreadContext &context, Operation *op, bool takesEngines) {
+LogicalResult kiln::checkSchedule(ThreadContext &context, Operation *op, Takes takes) {
   if (!context.role && isOfRole(op))
     return op->emitOpError("expected to stand in a role of tile.warp_groups");
-  if (!takesEngines || context.sync.hasByteBarriers())
+  bool hasBarriers = context.sync.hasBarriers();
+  if (takes == Takes::Nothing || context.sync.hasByteBarriers() ||
+      (takes == Takes::Barriers && hasBarriers))
     return success();
   return emitUnsupported(op, context.target,
-                         "expected no engines, no products in flight and no channels between "
-                         "roles");
+                         hasBarriers ? "expected no engines and no products in flight"
+                                     : "expected no engines, no products in flight and no channels "
+                                       "between roles");
 }
 
 //===- What groups say of ops ---------------------------------------------------------------===//

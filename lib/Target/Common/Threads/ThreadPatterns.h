@@ -24,9 +24,12 @@ struct ThreadPattern {
   std::function<int64_t(mlir::Operation *)> getScratchBytes;
 };
 
-/// Fails, with an error, if the chip has no roles or, for what takes them, no engines that work
-/// beside the warps, or barriers in memory to wait for them.
-mlir::LogicalResult checkSchedule(ThreadContext &context, mlir::Operation *op, bool takesEngines);
+/// What an op of a realised schedule takes beside the warps: barriers in shared memory, or engines
+/// too, which these barriers count the bytes of.
+enum class Takes { Nothing, Barriers, Engines };
+
+/// Fails, with an error, if the chip has no roles or not what the op takes.
+mlir::LogicalResult checkSchedule(ThreadContext &context, mlir::Operation *op, Takes takes);
 
 /// Fails, with an error, at an op that one thread does for all and that stands in no
 /// `tile.one_thread`.
@@ -100,17 +103,17 @@ public:
     return Added<Ops...>(*this);
   }
 
-  /// The same of ops that a schedule is realised as, for chips that have roles and, where
-  /// `takesEngines` (a bool, or a function of the op) says so, engines beside them.
-  template <typename... Ops, typename Fn, typename Takes>
-  Added<Ops...> addScheduled(Fn lower, Takes takesEngines) {
-    return add<Ops...>([lower, takesEngines](ThreadContext &context, auto op) {
-      bool takes;
-      if constexpr (std::is_same_v<Takes, bool>)
-        takes = takesEngines;
+  /// The same of ops that a schedule is realised as, for chips that have roles and what `takes` (or
+  /// a function of the op) says.
+  template <typename... Ops, typename Fn, typename What>
+  Added<Ops...> addScheduled(Fn lower, What takes) {
+    return add<Ops...>([lower, takes](ThreadContext &context, auto op) {
+      Takes its;
+      if constexpr (std::is_same_v<What, Takes>)
+        its = takes;
       else
-        takes = takesEngines(op);
-      if (mlir::failed(checkSchedule(context, op, takes)))
+        its = takes(op);
+      if (mlir::failed(checkSchedule(context, op, its)))
         return mlir::failure();
       if constexpr (std::is_void_v<decltype(lower(context, op))>) {
         lower(context, op);

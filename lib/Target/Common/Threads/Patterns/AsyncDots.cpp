@@ -127,9 +127,9 @@ static LogicalResult lowerWait(ThreadContext &context, WaitOp op) {
 void kiln::populateAsyncDotPatterns(ThreadPatterns &patterns) {
   patterns.addScheduled<PendOp>(
       [](ThreadContext &context, PendOp op) { context.set(op, context.get(op.getTensor())); },
-      /*takesEngines=*/true);
-  patterns.addScheduled<StartDotOp>(lowerStartDot, /*takesEngines=*/true);
-  patterns.addScheduled<WaitOp>(lowerWait, /*takesEngines=*/true);
-  patterns.addScheduled<FillOp>(lowerFill, /*takesEngines=*/true);
-  patterns.addScheduled<FetchOp>(lowerFetch, /*takesEngines=*/true);
+      Takes::Engines);
+  patterns.addScheduled<StartDotOp>(lowerStartDot, Takes::Engines);
+  patterns.addScheduled<WaitOp>(lowerWait, Takes::Engines);
+  patterns.addScheduled<FillOp>(lowerFill, Takes::Engines);
+  patterns.addScheduled<FetchOp>(lowerFetch, Takes::Engines);
 }

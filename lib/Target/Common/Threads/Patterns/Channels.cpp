@@ -417,10 +417,11 @@ static LogicalResult lowerPart(ThreadContext &context, PartOp op) {
 
 static bool isOwn(Value channel) { return cast<ChannelType>(channel.getType()).getOwn(); }
 
-/// Chips without engines fill rings of their own.
-template <typename OpTy>
-static bool isBesideOthers(OpTy op) {
-  return !isOwn(op.getChannel());
+/// What the use of a channel takes; nothing, if the role fills it for itself.
+static Takes takesOf(Value channel, bool usesEngines = false) {
+  if (isOwn(channel))
+    return Takes::Nothing;
+  return usesEngines ? Takes::Engines : Takes::Barriers;
 }
 
 /// A slot that is known when compiling is one of the ring's.
@@ -442,18 +443,18 @@ void kiln::populateChannelPatterns(ThreadPatterns &patterns) {
         lowerOwnChannel(context, op);
         return success();
       },
-      [](ChannelOp op) { return !isOwn(op); });
-  patterns.addScheduled<InitOp>(lowerInit, /*takesEngines=*/true);
-  patterns.addScheduled<AllocTensorOp>(lowerAllocTensor, /*takesEngines=*/true);
-  patterns.addScheduled<FreeTensorOp>(lowerFreeTensor, /*takesEngines=*/true);
-  patterns.addScheduled<EndDotsOp>(lowerEndDots, /*takesEngines=*/true);
+      [](ChannelOp op) { return takesOf(op); });
+  patterns.addScheduled<InitOp>(lowerInit, Takes::Barriers);
+  patterns.addScheduled<AllocTensorOp>(lowerAllocTensor, Takes::Engines);
+  patterns.addScheduled<FreeTensorOp>(lowerFreeTensor, Takes::Engines);
+  patterns.addScheduled<EndDotsOp>(lowerEndDots, Takes::Engines);
   patterns.addScheduled<PutOp>(
       [](ThreadContext &context, PutOp op) {
         if (failed(checkSlot(op)))
           return failure();
         return isOwn(op.getChannel()) ? lowerOwnPut(context, op) : lowerPut(context, op);
       },
-      isBesideOthers<PutOp>);
+      [](PutOp op) { return takesOf(op.getChannel(), op.getBytes() > 0); });
   patterns.addScheduled<GetOp>(
       [](ThreadContext &context, GetOp op) {
         if (failed(checkSlot(op)))
@@ -463,15 +464,16 @@ void kiln::populateChannelPatterns(ThreadPatterns &patterns) {
         lowerOwnGet(context, op);
         return success();
       },
-      isBesideOthers<GetOp>);
+      [](GetOp op) { return takesOf(op.getChannel(), op.getToStart()); });
   patterns.addScheduled<ReleaseOp>(
       [](ThreadContext &context, ReleaseOp op) {
         // Barriers tell the other warps that the slot of an own ring is free.
         return isOwn(op.getChannel()) ? success() : lowerRelease(context, op);
       },
-      isBesideOthers<ReleaseOp>);
-  patterns.addScheduled<AdvanceOp>(lowerAdvance, isBesideOthers<AdvanceOp>);
-  patterns.addScheduled<AcquireOp>(lowerAcquire, /*takesEngines=*/true);
-  patterns.addScheduled<CommitOp>(lowerCommit, /*takesEngines=*/true);
-  patterns.addScheduled<PartOp>(lowerPart, /*takesEngines=*/false);
+      [](ReleaseOp op) { return takesOf(op.getChannel(), op.getCommit()); });
+  patterns.addScheduled<AdvanceOp>(lowerAdvance,
+                                   [](AdvanceOp op) { return takesOf(op.getChannel()); });
+  patterns.addScheduled<AcquireOp>(lowerAcquire, Takes::Engines);
+  patterns.addScheduled<CommitOp>(lowerCommit, Takes::Engines);
+  patterns.addScheduled<PartOp>(lowerPart, Takes::Nothing);
 }

@@ -154,8 +154,10 @@ void kiln::populateCopyPatterns(ThreadPatterns &patterns) {
         return isa<EngineAtomInterface>(op.getAtom()) ? lowerCopyIn(context, op)
                                                       : lowerDirectCopy(context, op);
       },
-      [](CopyInOp op) { return isa<EngineAtomInterface>(op.getAtom()); });
-  patterns.addScheduled<CopyOutOp>(lowerCopyOut, /*takesEngines=*/true);
+      [](CopyInOp op) {
+        return isa<EngineAtomInterface>(op.getAtom()) ? Takes::Engines : Takes::Nothing;
+      });
+  patterns.addScheduled<CopyOutOp>(lowerCopyOut, Takes::Engines);
   patterns.addScheduled<WaitStoresOp>(
       [](ThreadContext &context, WaitStoresOp op) {
         if (failed(requireOneThread(op)))
@@ -163,6 +165,6 @@ void kiln::populateCopyPatterns(ThreadPatterns &patterns) {
         context.sync.waitStores(context, context.getLoc(), op.getInFlight(), op.getWritten());
         return success();
       },
-      /*takesEngines=*/true);
-  patterns.addScheduled<PrefetchOp>(lowerPrefetch, /*takesEngines=*/true);
+      Takes::Engines);
+  patterns.addScheduled<PrefetchOp>(lowerPrefetch, Takes::Engines);
 }

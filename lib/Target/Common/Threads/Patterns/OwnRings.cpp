@@ -259,6 +259,6 @@ LogicalResult kiln::lowerDirectCopy(ThreadContext &context, CopyInOp op) {
 }
 
 void kiln::populateOwnRingPatterns(ThreadPatterns &patterns) {
-  patterns.addScheduled<WaitPutsOp>(lowerWaitPuts, /*takesEngines=*/false);
+  patterns.addScheduled<WaitPutsOp>(lowerWaitPuts, Takes::Nothing);
   patterns.addEnd(setOtherScopes);
 }

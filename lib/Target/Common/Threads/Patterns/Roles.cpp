@@ -39,7 +39,7 @@ static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned
   }
   int64_t before = context.chip.getRegistersAtEntry(context.warps);
   if (attr.getRegisters() && attr.getRegisters() != before) {
-    if (!context.sync.hasByteBarriers())
+    if (!context.chip.roleRegisters.step)
       return op.emitOpError("expected roles of ")
              << before << " registers, which warps of " << context.target.getSpelling()
              << " keep from the start, got " << attr.getRegisters();
@@ -98,7 +98,8 @@ static LogicalResult lowerBarrier(ThreadContext &context, BarrierOp op) {
     return success();
   }
   FailureOr<Meeting> meeting = requireMeeting(op);
-  if (failed(meeting) || failed(checkSchedule(context, op, /*takesEngines=*/op.getPublish())))
+  if (failed(meeting) ||
+      failed(checkSchedule(context, op, op.getPublish() ? Takes::Engines : Takes::Nothing)))
     return failure();
   if (op.getPublish())
     context.sync.publishShared(context, context.getLoc());
@@ -112,12 +113,12 @@ static LogicalResult lowerBarrier(ThreadContext &context, BarrierOp op) {
 }
 
 void kiln::populateRolePatterns(ThreadPatterns &patterns) {
-  patterns.addScheduled<WarpGroupsOp>(lowerRoles, /*takesEngines=*/false);
+  patterns.addScheduled<WarpGroupsOp>(lowerRoles, Takes::Nothing);
   patterns.addScheduled<CopyIdOp>(
       [](ThreadContext &context, CopyIdOp op) {
         context.set(
             op, arith::IndexCastUIOp::create(context, context.getIndexType(), context.role->copy));
       },
-      /*takesEngines=*/false);
+      Takes::Nothing);
   patterns.add<BarrierOp>(lowerBarrier);
 }

@@ -98,20 +98,22 @@ static LogicalResult lowerOverlap(ThreadContext &context, OpTy op) {
 }
 
 void kiln::populateThreadPatterns(ThreadPatterns &patterns) {
-  patterns.addScheduled<OneThreadOp>(lowerOneThread, /*takesEngines=*/true);
-  patterns.addScheduled<FenceOp>(lowerFence, /*takesEngines=*/true);
-  patterns.addScheduled<PriorityOp>(lowerPriority, /*takesEngines=*/false);
+  patterns.addScheduled<OneThreadOp>(lowerOneThread, Takes::Barriers);
+  patterns.addScheduled<FenceOp>(lowerFence, [](FenceOp op) {
+    return op.getKind() == FenceKind::Barriers ? Takes::Barriers : Takes::Engines;
+  });
+  patterns.addScheduled<PriorityOp>(lowerPriority, Takes::Nothing);
   patterns.addScheduled<ScheduleBarrierOp>(
       [](ThreadContext &context, ScheduleBarrierOp) {
         context.sync.orderSchedule(context, context.getLoc());
       },
-      /*takesEngines=*/false);
-  patterns.addScheduled<ScheduleGroupOp>(lowerGroup, /*takesEngines=*/false);
+      Takes::Nothing);
+  patterns.addScheduled<ScheduleGroupOp>(lowerGroup, Takes::Nothing);
   patterns.addScheduled<WaitSharedOp>(
       [](ThreadContext &context, WaitSharedOp) {
         context.sync.waitForShared(context, context.getLoc());
       },
-      /*takesEngines=*/false);
+      Takes::Nothing);
   patterns.add<ClusterBarrierOp>(lowerClusterBarrier);
   patterns.add<LaunchDependentsOp>(lowerOverlap<LaunchDependentsOp>);
   patterns.add<WaitDependenciesOp>(lowerOverlap<WaitDependenciesOp>);
