@@ -145,20 +145,19 @@ LogicalResult Tcgen05Attr::verify(function_ref<InFlightDiagnostic()> emitError, 
                      << " to m256n256" << tail << ", got '" << shape << "'";
 }
 
-/// Copies of a role share out rows, or columns where these are too few.
+/// Copies of a role share out rows, or columns where rows are too few.
 Attribute kiln::nvptx::getTcgen05Atom(tile::DotOp dot) {
   std::optional<Format> format = findFormat(dot);
   if (!format)
     return {};
   tile::RoleAttr role = tile::lookUpRole(dot);
-  int64_t copies = role ? role.getCopies() : 1;
-  for (int64_t rows : {kRows, kHalfRows}) {
-    int dim = tile::getSharedDim(dot.getM(), dot.getN(), rows, /*leastN=*/8, copies);
-    int64_t m = dot.getM() / (dim == 0 ? copies : 1), n = dot.getN() / (dim == 1 ? copies : 1);
-    for (int64_t columns = std::min(n, kMostColumns); m % rows == 0 && columns >= 8; --columns)
-      if (n % columns == 0 && isColumns(*format, 1, rows, columns))
-        return getAtom(dot, *format, {1, rows, columns});
-  }
+  int64_t copies = role ? role.getCopies() : 1, m = dot.getM(), n = dot.getN();
+  if (int dim = tile::getSharedDim(m, n, kHalfRows, /*leastN=*/8, copies); dim >= 0)
+    (dim == 0 ? m : n) /= copies;
+  int64_t rows = m % kRows ? kHalfRows : kRows;
+  for (int64_t columns = std::min(n, kMostColumns); m % rows == 0 && columns >= 8; --columns)
+    if (n % columns == 0 && isColumns(*format, 1, rows, columns))
+      return getAtom(dot, *format, {1, rows, columns});
   return {};
 }
 

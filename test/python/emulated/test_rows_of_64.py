@@ -94,11 +94,12 @@ def test_drawn_products(rng, dtype, ta: int, tb: int, precision: str, draw: int)
     rng = np.random.default_rng([draw, int(rng.integers(1 << 62))])
     size = np.dtype(dtype).itemsize
     copies, apart = int(rng.integers(1, 4)), bool(rng.integers(2))
-    columns = [16, 32, 48, 64, 96, 128, 192] + [8, 24, 40] * (tb and np.dtype(dtype).kind != "iu")
+    columns = [16, 32, 48, 64, 96, 128] + [8, 24, 40] * (tb and np.dtype(dtype).kind not in "iu")
+    columns += [192, 256] * (copies == 1)
     run_drawn(
         rng, dtype, ta, tb, precision, BM=64 * copies, BN=int(rng.choice(columns)),
         BK=int(rng.choice([32, 64, 128])) // size, depth=int(rng.integers(1, 4)), copies=copies,
-        apart=apart, flight=int(rng.integers(2)) if apart else 0, swap=False,
+        apart=apart, flight=int(rng.integers(2)) if apart and copies < 3 else 0, swap=False,
     )  # fmt: skip
 
 
@@ -141,7 +142,7 @@ def chain(
 
 
 @pytest.mark.parametrize("dtype", [BF16, F16, E4M3])
-@pytest.mark.parametrize("copies, halves", [(1, 0), (1, 1), (2, 0), (3, 1)])
+@pytest.mark.parametrize("copies, halves", [(1, 0), (1, 1), (2, 0), (2, 1)])
 def test_chains(rng, dtype, copies: int, halves: int) -> None:
     tile = dict(BM=64 * copies, H=int(rng.choice([32, 64])), N=int(rng.choice([32, 48, 64, 128])),
                 depth=int(rng.integers(1, 3)), copies=copies, halves=bool(halves))  # fmt: skip
@@ -162,3 +163,21 @@ def test_chains(rng, dtype, copies: int, halves: int) -> None:
         p = np.maximum(wide(x) @ wide(w[some]).T, 0).astype(dtype)
         want = want * (0.5 if halves else 1) + wide(p) @ wide(v[:, some]).T
     assert_near(o, want, 1e-5, (tile, m, hidden))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("rows, heads", [(64, 32), (64, 64), (64, 128), (128, 64)])
+def test_plain_attention(rng, rows: int, heads: int, causal: bool) -> None:
+    """As the compiler decides it: small heads and few rows do not keep it from tensor memory."""
+    m, n = int(rng.integers(1, 200)), int(rng.integers(1, 200))
+    n = max(m, n) if causal else n
+    q, k, v = (rng.standard_normal((size, heads)).astype(BF16) for size in (m, n, n))
+    out = np.full((m, heads), np.nan, np.float32)
+    kernel = attention.options(device=DEVICE)
+    kernel(q, k, v, out, heads**-0.5 * 1.4427, CAUSAL=causal, BM=rows, BN=64, D=heads)
+    score = wide(q) @ wide(k).T * heads**-0.5 * 1.4427
+    if causal:
+        score[np.arange(n)[None, :] > np.arange(m)[:, None]] = -np.inf
+    p = np.exp2(score - score.max(axis=1, keepdims=True))
+    want = (p / p.sum(axis=1, keepdims=True)) @ wide(v)
+    assert np.linalg.norm(out - want) <= 2e-2 * np.linalg.norm(want), (m, n)
