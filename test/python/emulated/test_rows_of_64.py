@@ -181,3 +181,64 @@ def test_plain_attention(rng, rows: int, heads: int, causal: bool) -> None:
     p = np.exp2(score - score.max(axis=1, keepdims=True))
     want = (p / p.sum(axis=1, keepdims=True)) @ wide(v)
     assert np.linalg.norm(out - want) <= 2e-2 * np.linalg.norm(want), (m, n)
+
+
+@kiln.kernel
+def plain(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    acc = kiln.zeros((BM, BN), c.dtype)
+    for k in range(0, a.shape[1], BK):
+        x, y = a.load((i * BM, k), (BM, BK)), b.load((j * BN, k), (BN, BK))
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+    c.store((i * BM, j * BN), acc)
+
+
+# Of 64 rows the instruction is one of 64, but where more columns make one of 128 of the transpose.
+PLAIN = [
+    (BF16, 64, 64, 64), (BF16, 64, 24, 64), (BF16, 16, 64, 64), (BF16, 192, 64, 64),
+    (BF16, 64, 128, 128), (BF16, 128, 64, 128), (np.int8, 64, 64, 64), (np.int8, 128, 128, 128),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype, rows, columns, high", PLAIN)
+def test_plain_products(rng, dtype, rows: int, columns: int, high: int) -> None:
+    m, n, k = (16 * int(rng.integers(1, limit)) for limit in (20, 12, 16))
+    integers = dtype is np.int8
+    a, b = draw_operand(rng, dtype, (m, k)), draw_operand(rng, dtype, (n, k))
+    c = np.zeros((m, n), np.int32 if integers else np.float32)
+    tile = dict(BM=rows, BN=columns, BK=64)
+    code = plain.compile(a, b, c, **tile, target=TARGET).ir("schedule")
+    atoms = set(re.findall(r"#nvptx\.(?:mma_sync|tcgen05)<\"(m\d+)n", code))
+    assert atoms == {f"m{high}"}, atoms
+    plain.options(device=DEVICE)(a, b, c, **tile)
+    assert_near(c, wide(a) @ wide(b).T, 1e-5, (tile, m, n, k))
+
+
+@pytest.mark.parametrize(
+    "chip, dtype, rows, fits",
+    [
+        ("sm_103a", np.int8, 64, '"mma_sync", got "tcgen05"'),
+        ("sm_100a", BF16, 32, '"mma_sync", got "tcgen05"'),
+        ("sm_90a", BF16, 64, '"wgmma" or "mma_sync", got "tcgen05"'),
+    ],
+)
+def test_refusals_name_what_fits(rng, chip: str, dtype, rows: int, fits: str) -> None:
+    a = draw_operand(rng, dtype, (64, 64))
+    c = np.zeros((64, 64), np.int32 if dtype is np.int8 else np.float32)
+    tile = dict(BM=rows, BN=64, BK=32, depth=2, TA=False, TB=True, precision="ieee", copies=1,
+                flight=0, apart=False, swap=False)  # fmt: skip
+    with pytest.raises(kiln.CompileError, match=f"an instruction of .*{chip} that fits, {fits}"):
+        product.options(device=f"emu:{chip}")(a, a, c, **tile)
+
+
+def test_sums_of_64_rows_take_whole_columns(rng) -> None:
+    """Three copies of 192 columns of 64 rows each are more than there are."""
+    a = draw_operand(rng, BF16, (192, 64))
+    c = np.zeros((192, 192), np.float32)
+    tile = dict(BM=192, BN=192, BK=64, depth=2, TA=False, TB=True, precision="ieee", copies=3,
+                flight=0, apart=False, swap=False)  # fmt: skip
+    with pytest.raises(kiln.CompileError, match="at most 262144 bytes of tensor memory"):
+        product.options(device=DEVICE)(a, a, c, **tile)
