@@ -40,14 +40,14 @@ static AsyncMmaAtomInterface findSwappedAtom(DotOp dot, TargetInterface target) 
   return can ? atom : AsyncMmaAtomInterface();
 }
 
-/// Whether the transpose keeps units busy for a shorter time: an instruction of half the rows leaves
-/// half of them idle.
+/// Whether the transpose keeps units busy for a shorter time: an instruction of half the rows
+/// leaves half of them idle.
 static bool isFasterSwapped(DotOp dot, TargetInterface target) {
   AsyncMmaAtomInterface own = findAsyncAtom(dot, target), swapped = findSwappedAtom(dot, target);
   auto count = [&](AsyncMmaAtomInterface atom) {
-    return cast<MmaAtomInterface>(atom).getIssueCycles(
-        target.getChipRecord(), dot.getType().getElementType(),
-        dot.getM() * dot.getN() * dot.getK());
+    return cast<MmaAtomInterface>(atom).getIssueCycles(target.getChipRecord(),
+                                                       dot.getType().getElementType(),
+                                                       dot.getM() * dot.getN() * dot.getK());
   };
   if (!own || !swapped)
     return false;
@@ -55,8 +55,8 @@ static bool isFasterSwapped(DotOp dot, TargetInterface target) {
   return cycles && cyclesSwapped && *cyclesSwapped < *cycles;
 }
 
-/// The products to swap: all, if each is faster so; else those that can run on beside their warps in
-/// no other way; none if some product cannot either way.
+/// The products to swap: all, if each is faster so; else those that can run on beside their warps
+/// in no other way; none if some product cannot either way.
 static SmallVector<DotOp> findSwapped(KernelOp kernel, TargetInterface target) {
   SmallVector<DotOp> dots, swapped;
   kernel.getBody().walk([&](DotOp dot) { dots.push_back(dot); });

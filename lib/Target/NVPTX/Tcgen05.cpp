@@ -5,9 +5,9 @@
 // half and its column in the lower. A product of 128 rows has row i in lane i. Warp w of a group of
 // four reaches lanes 32 w to 32 w + 31 alone, so each thread fetches one row.
 //
-// A product of 64 rows has row i in lane 32 (i / 16) + i % 16 (data path layout F), so each warp has
-// 16 rows in the first half of its lanes, and nothing in the other. By `.16x32bx2` the threads of
-// the second half of a warp fetch further columns of the same rows, so each has half a row.
+// A product of 64 rows has row i in lane 32 (i / 16) + i % 16 (data path layout F), so each warp
+// has 16 rows in the first half of its lanes, and nothing in the other. By `.16x32bx2` the threads
+// of the second half of a warp fetch further columns of the same rows, so each has half a row.
 //
 // Operand a may lie there, too, where warps have written it: in the lanes of its rows, as many
 // elements along k in a column as have 32 bits. It is read by rows only.

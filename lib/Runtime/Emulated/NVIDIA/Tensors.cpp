@@ -103,8 +103,8 @@ bool isKnown(const Instruction32 &how, unsigned kind, unsigned blocks) {
 
 /// Where a block has a row of the sums, and of an operand a that is there (PTX ISA, "Data path
 /// layout organization"). Of 128 rows, of one block's or of each of two, a lane has each (layouts D
-/// and A). Of 64 rows, not of weights that stay, half of the lanes have them (layout F): of 32 lanes
-/// each the first 16, so rows 16 to 31 are in lanes 32 to 47.
+/// and A). Of 64 rows, not of weights that stay, half of the lanes have them (layout F): of 32
+/// lanes each the first 16, so rows 16 to 31 are in lanes 32 to 47.
 unsigned laneOfRow(unsigned rows, unsigned row) {
   return rows == 64 ? (row & 48) << 1 | (row & 15) : row;
 }
@@ -247,8 +247,8 @@ void storeHalves(const Lanes &lanes) {
   for (unsigned thread = 0; thread < lanes.count; ++thread) {
     auto [lane, column] = placeInHalf(address, lanes.read<uint64_t>(thread, 8), thread);
     for (unsigned i = 0; i < count; ++i)
-      check(tensors().write(lanes.first / 32, lane, column + i,
-                            lanes.read<uint32_t>(thread, 16, i)));
+      check(
+          tensors().write(lanes.first / 32, lane, column + i, lanes.read<uint32_t>(thread, 16, i)));
   }
 }
 
