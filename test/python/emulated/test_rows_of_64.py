@@ -110,6 +110,17 @@ def test_products_that_are_swapped(rng, dtype, rows: int, columns: int) -> None:
     run_drawn(rng, dtype, 0, 1, "ieee", **tile)
 
 
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize(
+    "rows, columns, copies", [(64, 128, 2), (64, 192, 3), (64, 512, 1), (128, 128, 2), (192, 64, 3)]
+)
+def test_copies_share_rows_or_columns(rng, rows: int, columns: int, copies: int, apart: bool) -> None:
+    """Columns where there are 64 rows for all of them. More than 256 columns are two instructions'."""
+    tile = dict(BM=rows, BN=columns, BK=64, depth=2, copies=copies, apart=apart, swap=False,
+                flight=int(apart and columns < 512))  # fmt: skip
+    run_drawn(rng, BF16, 0, 1, "ieee", **tile)
+
+
 @pytest.mark.parametrize("rows", [64, 128, 256])
 def test_integers_of_either_sign(rng, rows: int) -> None:
     """Each operand has its own; sums wrap as int32."""
