@@ -78,19 +78,25 @@ static Type dropSign(Type element) {
   return element.isUnsignedInteger(8) ? IntegerType::get(element.getContext(), 8) : element;
 }
 
-/// The type of both operands, as the instruction reads it; null if there are two.
-static Type getElement(tile::DotOp dot) {
+/// Each operand of a byte has its own format.
+static bool areMultiplied(Type a, Type b) {
+  auto isByte = [](Type element) { return isa<Float8E4M3FNType, Float8E5M2Type>(element); };
+  return a == b || (isByte(a) && isByte(b));
+}
+
+/// The types of the operands, as the instruction reads them.
+static std::pair<Type, Type> getElements(tile::DotOp dot) {
   if (dot.getPrecision() == tile::DotPrecision::TF32)
-    return FloatTF32Type::get(dot.getContext());
-  auto [element, other] = getDotTypes(dot);
-  return dropSign(element) == dropSign(other) ? dropSign(element) : Type();
+    return {FloatTF32Type::get(dot.getContext()), FloatTF32Type::get(dot.getContext())};
+  auto [a, b] = getDotTypes(dot);
+  return {dropSign(a), dropSign(b)};
 }
 
 /// That of a dot whose depth the instruction multiplies.
 static std::optional<Format> findFormat(tile::DotOp dot) {
-  Type element = getElement(dot);
+  auto [a, b] = getElements(dot);
   std::optional<Format> format =
-      element ? getFormat(element, dot.getType().getElementType()) : std::nullopt;
+      areMultiplied(a, b) ? getFormat(a, dot.getType().getElementType()) : std::nullopt;
   return format && dot.getK() % getDepth(*format) == 0 ? format : std::nullopt;
 }
 
@@ -126,11 +132,16 @@ static std::optional<Tcgen05Shape> parseShape(StringRef shape, Format format) {
 static Tcgen05Attr getAtom(tile::DotOp dot, Format format, Tcgen05Shape shape) {
   std::string text = "m" + std::to_string(shape.programs * shape.rows) + "n" +
                      std::to_string(shape.columns) + "k" + std::to_string(getDepth(format));
-  return Tcgen05Attr::get(dot.getContext(), text, getElement(dot), dot.getType().getElementType());
+  auto [a, b] = getElements(dot);
+  return Tcgen05Attr::get(dot.getContext(), text, a, dot.getType().getElementType(),
+                          a == b ? Type() : b);
 }
 
 LogicalResult Tcgen05Attr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef shape,
-                                  Type element, Type accumulator) {
+                                  Type element, Type accumulator, Type elementB) {
+  if (elementB && !areMultiplied(element, elementB))
+    return emitError() << "expected types that tcgen05 multiplies, got " << element << " and "
+                       << elementB;
   std::optional<Format> format = getFormat(element, accumulator);
   if (!format)
     return emitError() << "expected types that tcgen05 multiplies, got " << element << " into "
@@ -171,7 +182,7 @@ Attribute kiln::nvptx::getTcgen05PairAtom(tile::DotOp dot) {
 }
 
 bool Tcgen05Attr::multiplies(Type a, Type b, Type sum) const {
-  return dropSign(a) == getElement() && dropSign(b) == getElement() && sum == getAccumulator();
+  return dropSign(a) == getTypeOf(0) && dropSign(b) == getTypeOf(1) && sum == getAccumulator();
 }
 
 std::array<int64_t, 3> Tcgen05Attr::getExtents() const {
@@ -206,9 +217,8 @@ std::optional<int64_t> Tcgen05Attr::getLatency(const Chip &chip) const {
 
 //===- Layouts ------------------------------------------------------------------------------===//
 
-/// Of rows of a power of two: the columns that follow one another in a thread's registers, before
-/// those which the other half of its warp fetches of 64 rows. A box of a row of 128 bytes has them
-/// all, so that boxes have whole registers.
+/// Of 64 rows: the columns that one half of a warp fetches before those of the other half. Boxes of
+/// 32 columns or more are whole registers of every thread.
 static int64_t getColumnsOfHalf(int64_t columns) {
   return std::min<int64_t>(getPowerOf2Factor(columns) / 2, 16);
 }
@@ -270,11 +280,11 @@ static Value getPointer(OpBuilder &builder, Location loc, Value address, int64_t
 }
 
 /// What is multiplied, as the instruction descriptor says it.
-static int64_t getInstruction(Format format, int64_t m, int64_t n, const AsyncDot &dot) {
-  bool isInteger = format.kind == NVVM::Tcgen05MMAKind::I8;
-  int64_t sum = isInteger ? 2 : 1; // s32 or f32
+static int64_t getInstruction(Tcgen05Attr atom, int64_t m, int64_t n, const AsyncDot &dot) {
+  int64_t sum = atom.getAccumulator().isInteger() ? 2 : 1; // s32 or f32
   auto getNumber = [&](const AsyncDot::Operand &operand) -> int64_t {
-    return isInteger ? !operand.isUnsigned : format.number;
+    Format format = *getFormat(atom.getTypeOf(&operand == &dot.b), atom.getAccumulator());
+    return format.kind == NVVM::Tcgen05MMAKind::I8 ? !operand.isUnsigned : format.number;
   };
   int64_t isAlongM = dot.a.transposed, isAlongN = !dot.b.transposed;
   return sum << 4 | getNumber(dot.a) << 7 | getNumber(dot.b) << 10 | isAlongM << 15 |
@@ -307,7 +317,7 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location lo
              : getPointer(builder, loc, dot.a.address, (row / kRows * dot.k + atK) / perColumn);
   };
   Value address = dot.accumulator.front();
-  Value instruction = number(builder, loc, getInstruction(format, programs * m, n, dot));
+  Value instruction = number(builder, loc, getInstruction(*this, programs * m, n, dot));
   auto group = programs == 1 ? NVVM::CTAGroupKind::CTA_1 : NVVM::CTAGroupKind::CTA_2;
   Value always = LLVM::ConstantOp::create(builder, loc, builder.getI1Type(), 1);
   for (int64_t atK = 0; atK < dot.k; atK += k)

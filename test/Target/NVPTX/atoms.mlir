@@ -21,6 +21,7 @@ module attributes {nvptx.a = [#nvptx.wgmma<"m64n256k16", bf16, f32>, #nvptx.wgmm
 // CHECK: #nvptx.tcgen05<"m64n8k32", i8, i32>
 // CHECK: #nvptx.tcgen05<"m128n48k32", i8, i32>
 // CHECK: #nvptx.tcgen05<"m256n96k32", i8, i32>
+// CHECK: #nvptx.tcgen05<"m64n24k32", f8E4M3FN, f32, b = f8E5M2>
 module attributes {nvptx.a = [#nvptx.tcgen05<"m128n256k16", bf16, f32>,
                               #nvptx.tcgen05<"m128n16k8", tf32, f32>,
                               #nvptx.tcgen05<"m128n208k32", f8E5M2, f32>,
@@ -29,7 +30,13 @@ module attributes {nvptx.a = [#nvptx.tcgen05<"m128n256k16", bf16, f32>,
                               #nvptx.tcgen05<"m64n8k16", f16, f32>,
                               #nvptx.tcgen05<"m64n8k32", i8, i32>,
                               #nvptx.tcgen05<"m128n48k32", i8, i32>,
-                              #nvptx.tcgen05<"m256n96k32", i8, i32>]} {}
+                              #nvptx.tcgen05<"m256n96k32", i8, i32>,
+                              #nvptx.tcgen05<"m64n24k32", f8E4M3FN, f32, b = f8E5M2>]} {}
+
+// -----
+
+// expected-error@+1 {{expected types that tcgen05 multiplies, got 'f16' and 'bf16'}}
+module attributes {nvptx.a = #nvptx.tcgen05<"m128n64k16", f16, f32, b = bf16>} {}
 
 // -----
 

@@ -110,6 +110,13 @@ def test_products_that_are_swapped(rng, dtype, rows: int, columns: int) -> None:
     run_drawn(rng, dtype, 0, 1, "ieee", **tile)
 
 
+@pytest.mark.parametrize("rows", [64, 128])
+def test_floats_of_a_byte_of_either_format(rng, rows: int) -> None:
+    tile = dict(BM=rows, BN=48, BK=64, depth=2, copies=1, apart=False, flight=0, swap=False)
+    run_drawn(rng, E4M3, 0, 1, "ieee", others=E5M2, **tile)
+    run_drawn(rng, E5M2, 0, 1, "ieee", others=E4M3, **tile)
+
+
 @pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize(
     "rows, columns, copies", [(64, 128, 2), (64, 192, 3), (64, 512, 1), (128, 128, 2), (192, 64, 3)]
