@@ -121,7 +121,9 @@ def test_floats_of_a_byte_of_either_format(rng, rows: int) -> None:
 @pytest.mark.parametrize(
     "rows, columns, copies", [(64, 128, 2), (64, 192, 3), (64, 512, 1), (128, 128, 2), (192, 64, 3)]
 )
-def test_copies_share_rows_or_columns(rng, rows: int, columns: int, copies: int, apart: bool) -> None:
+def test_copies_share_rows_or_columns(
+    rng, rows: int, columns: int, copies: int, apart: bool
+) -> None:
     """Columns where there are 64 rows for all of them. More than 256 columns are two instructions'."""
     tile = dict(BM=rows, BN=columns, BK=64, depth=2, copies=copies, apart=apart, swap=False,
                 flight=int(apart and columns < 512))  # fmt: skip
