@@ -36,10 +36,18 @@ static llvm::MapVector<Value, DotOp> findHandedOver(KernelOp kernel) {
   return found;
 }
 
+/// Copies have slots of their own.
 static int64_t countBytes(DotOp dot, int64_t slots, SynchronisationInterface sync) {
-  RankedTensorType tensor = dot.getType();
-  int64_t bytes = slots * tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8;
   RoleAttr role = lookUpRole(dot);
+  int64_t copies = role ? role.getCopies() : 1;
+  SmallVector<int64_t> shape(dot.getType().getShape());
+  if (auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr())) {
+    auto [m, n, k] = atom.getExtents();
+    if (int dim = getSharedDim(shape[0], shape[1], m, n, copies); dim >= 0)
+      shape[dim] /= copies;
+  }
+  auto own = RankedTensorType::get(shape, dot.getType().getElementType());
+  int64_t bytes = slots * copies * getTensorSlotBytes(own, sync);
   int64_t programs = role ? countTurns(dot->getParentOfType<KernelOp>(), role) : 1;
   return sync.getTensorBytes(bytes * programs);
 }

@@ -1,5 +1,5 @@
-// Products that run on beside their warps only as transposes: of few rows, or whose second operand
-// is computed on the way.
+// Products that run on beside their warps only as transposes, or faster so: of few rows, or whose
+// second operand is computed on the way.
 //
 // An instruction that runs on beside its warps has many rows and a choice of columns, and reads its
 // second operand from shared memory alone, the first from registers too. A batch of few tokens has
@@ -28,26 +28,45 @@ static bool canRunBeside(DotOp dot, TargetInterface target) {
          });
 }
 
-/// Whether its transpose can, in whole instructions.
-static bool canRunSwapped(DotOp dot, TargetInterface target) {
+/// The instruction of its transpose, if that can, in whole instructions.
+static AsyncMmaAtomInterface findSwappedAtom(DotOp dot, TargetInterface target) {
   if (dot->hasAttr(kLayoutAttrName) || dot.getType().getEncoding() || dot.getType().getRank() != 2)
-    return false;
+    return {};
   DotOp swapped = cast<DotOp>(dot->clone());
   exchangeOperands(swapped);
   AsyncMmaAtomInterface atom = findAsyncAtom(swapped, target);
   bool can = canRunBeside(swapped, target) && swapped.getM() % atom.getExtents()[0] == 0;
   swapped->destroy();
-  return can;
+  return can ? atom : AsyncMmaAtomInterface();
 }
 
-/// The products to swap; none if some product cannot run on beside its warps either way.
+/// Whether the transpose keeps units busy for a shorter time: an instruction of half the rows
+/// leaves half of them idle.
+static bool isFasterSwapped(DotOp dot, TargetInterface target) {
+  AsyncMmaAtomInterface own = findAsyncAtom(dot, target), swapped = findSwappedAtom(dot, target);
+  auto count = [&](AsyncMmaAtomInterface atom) {
+    return cast<MmaAtomInterface>(atom).getIssueCycles(target.getChipRecord(),
+                                                       dot.getType().getElementType(),
+                                                       dot.getM() * dot.getN() * dot.getK());
+  };
+  if (!own || !swapped)
+    return false;
+  std::optional<int64_t> cycles = count(own), cyclesSwapped = count(swapped);
+  return cycles && cyclesSwapped && *cyclesSwapped < *cycles;
+}
+
+/// The products to swap: all, if each is faster so; else those that can run on beside their warps
+/// in no other way; none if some product cannot either way.
 static SmallVector<DotOp> findSwapped(KernelOp kernel, TargetInterface target) {
-  SmallVector<DotOp> swapped;
+  SmallVector<DotOp> dots, swapped;
+  kernel.getBody().walk([&](DotOp dot) { dots.push_back(dot); });
+  if (llvm::all_of(dots, [&](DotOp dot) { return isFasterSwapped(dot, target); }))
+    return dots;
   WalkResult result = kernel.getBody().walk([&](DotOp dot) -> WalkResult {
     if (canRunBeside(dot, target))
       return WalkResult::advance();
     swapped.push_back(dot);
-    return WalkResult(success(canRunSwapped(dot, target)));
+    return WalkResult(success(bool(findSwappedAtom(dot, target))));
   });
   return result.wasInterrupted() ? SmallVector<DotOp>() : swapped;
 }

@@ -94,3 +94,48 @@ tile.kernel @synchronous(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xi8>, %c: !
   tile.return
 }
 }
+
+// -----
+
+// An instruction of 64 rows leaves half of the units idle, and one of 128 rows makes the transpose. 64 columns would be 64
+// rows of it. In a chain the second product reads what is computed as its first operand, so none is swapped.
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+// CHECK-LABEL: @half
+// CHECK: tile.dot {{.*}} transpose_b {swap}
+tile.kernel @half(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xbf16>, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %x = tile.load %a[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+  %y = tile.load %b[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+  %d = tile.dot %x, %y, %zero transpose_b : tensor<64x64xbf16>, tensor<128x64xbf16> -> tensor<64x128xf32>
+  tile.store %d, %c[%c0, %c0] : tensor<64x128xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
+// CHECK-LABEL: @square
+// CHECK-NOT: swap
+tile.kernel @square(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xbf16>, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.load %a[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+  %y = tile.load %b[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+  %d = tile.dot %x, %y, %zero transpose_b : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  tile.store %d, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
+// CHECK-LABEL: @chain
+// CHECK-NOT: swap
+tile.kernel @chain(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xbf16>, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %x = tile.load %a[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+  %y = tile.load %b[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+  %d = tile.dot %x, %y, %zero transpose_b : tensor<64x64xbf16>, tensor<128x64xbf16> -> tensor<64x128xf32>
+  %p = arith.truncf %d : tensor<64x128xf32> to tensor<64x128xbf16>
+  %z = tile.load %b[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<128x128xbf16>
+  %e = tile.dot %p, %z, %zero : tensor<64x128xbf16>, tensor<128x128xbf16> -> tensor<64x128xf32>
+  tile.store %e, %c[%c0, %c0] : tensor<64x128xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}

@@ -54,13 +54,16 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
 }
 
 def DecideSwap : Schedule_Pass<"tile-decide-swap"> {
-  let summary = "compute the transposes of products that can run on beside their warps so alone";
+  let summary = "compute the transposes of products that can run on beside their warps so alone, or "
+                "faster";
   let description = [{
     Precondition: the module has a target; no atom is decided. Postcondition: in a kernel that decides
     nothing, products that cannot run on beside their warps, since they have fewer rows than an
     instruction or compute the operand that is read from shared memory alone, have `swap`, if all
     products of the kernel can run on beside their warps then. Few rows become columns; weights that a
-    loop loads in few bits, widens and scales become the first operand, out of registers.
+    loop loads in few bits, widens and scales become the first operand, out of registers. So do all
+    products of a kernel whose transposes keep the chip's units busy for a shorter time each, as of 64
+    rows by 128 columns where an instruction of 64 rows uses half of them.
 
     Before:
     ```mlir

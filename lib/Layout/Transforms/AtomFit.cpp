@@ -65,6 +65,22 @@ static Reason whyUnfit(Access access, EngineAtomInterface engine) {
   return engine.whyUnfit(type, facts, isWritten);
 }
 
+/// The rows that each copy of a role makes of a product.
+static int64_t countOwnRows(DotOp dot, MmaAtomInterface atom) {
+  RoleAttr role = lookUpRole(dot);
+  int64_t copies = role ? role.getCopies() : 1;
+  auto [m, n, k] = atom.getExtents();
+  return dot.getM() / (getSharedDim(dot.getM(), dot.getN(), m, n, copies) == 0 ? copies : 1);
+}
+
+/// Whether there is no place for the sums of further rows than an instruction has.
+static bool isOfOwnRowsAlone(AsyncMmaAtomInterface atom) {
+  auto [m, n, k] = atom.getExtents();
+  int64_t columns = llvm::bit_floor(uint64_t(n));
+  return atom.getAccumulatorLayout({m, columns}, atom.getWarps()) != LinearLayout() &&
+         atom.getAccumulatorLayout({2 * m, columns}, atom.getWarps()) == LinearLayout();
+}
+
 /// Of a product in flight.
 static Reason whyUnfit(DotOp dot, AsyncMmaAtomInterface atom) {
   auto [a, b] = getDotTypes(dot);
@@ -85,6 +101,8 @@ static Reason whyUnfit(DotOp dot, AsyncMmaAtomInterface atom) {
   else if (dot.getM() % m || dot.getN() % n || dot.getK() % k)
     os << "expected rows, columns and a depth that are multiples of " << m << ", " << n << " and "
        << k << ", got " << dot.getM() << ", " << dot.getN() << " and " << dot.getK();
+  else if (int64_t rows = countOwnRows(dot, atom); rows != m && isOfOwnRowsAlone(atom))
+    os << "expected " << m << " rows for each copy of its role, got " << rows;
   return text.empty() ? Reason() : Reason(text);
 }
 

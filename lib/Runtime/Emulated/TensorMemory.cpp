@@ -135,11 +135,16 @@ std::string TensorMemory::runUpTo(size_t last) {
 }
 
 std::string TensorMemory::land(uint64_t barrier) {
-  auto at = std::find_if(orders.begin(), orders.end(), [&](const Order &order) {
+  auto tells = [&](const Order &order) {
     const auto &told = order.barriers;
     return std::find(told.begin(), told.end(), barrier) != told.end();
-  });
-  return at == orders.end() ? "" : runUpTo(at - orders.begin());
+  };
+  // Each copy of a role may have committed to it.
+  for (auto at = std::find_if(orders.begin(), orders.end(), tells); at != orders.end();
+       at = std::find_if(orders.begin(), orders.end(), tells))
+    if (std::string wrong = runUpTo(at - orders.begin()); !wrong.empty())
+      return wrong;
+  return "";
 }
 
 std::string TensorMemory::finish() {

@@ -45,7 +45,7 @@ public:
                     std::function<std::string()> multiply);
   /// To one or several barriers of the cluster.
   void commit(unsigned thread, std::vector<uint64_t> barriers);
-  /// Does what a commit to a barrier tells of, if there is one, and tells.
+  /// Does what commits to a barrier tell of, if there are any, and tells.
   std::string land(uint64_t barrier);
   std::string finish();
 

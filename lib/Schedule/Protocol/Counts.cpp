@@ -272,12 +272,11 @@ static LogicalResult checkTensorMemory(WarpGroupsOp groups) {
     if (!target || !accumulator)
       continue;
     RankedTensorType tensor = accumulator.getTensor();
-    int64_t bytes = tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8 *
-                    channel.getType().getDepth();
+    int64_t bytes = tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8;
     auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
-    // Engines that multiply are of the chips that have such barriers.
-    bool isRounded = sync && sync.hasByteBarriers();
-    places.push_back({channel, isRounded ? sync.getTensorBytes(bytes) : bytes});
+    if (sync && sync.getTensorColumnBytes())
+      bytes = sync.getTensorBytes(getTensorSlotBytes(tensor, sync) * channel.getType().getDepth());
+    places.push_back({channel, bytes});
     total += places.back().second;
   }
   if (places.empty())

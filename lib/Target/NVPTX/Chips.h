@@ -15,6 +15,7 @@ struct ChipRecord : Chip {
   bool storesMatrices = false;
   bool groupProducts = false;
   bool tensorProducts = false;
+  bool tensorIntegers = false;
 };
 
 /// One without abilities for a name that is not in `getChips()`.

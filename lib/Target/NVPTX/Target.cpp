@@ -71,11 +71,9 @@ SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
   SmallVector<Attribute> atoms;
   bool hasEngine = getRecord(getChip()).byteBarriers;
   if (auto dot = dyn_cast<kiln::tile::DotOp>(op)) {
-    const ChipRecord &record = getRecord(getChip());
-    for (Attribute atom : {record.tensorProducts ? getTcgen05Atom(dot) : Attribute(),
-                           record.tensorProducts ? getTcgen05PairAtom(dot) : Attribute(),
-                           record.groupProducts ? getWgmmaAtom(dot, getChipRecord()) : Attribute()})
-      if (atom)
+    for (Attribute atom :
+         {getTcgen05Atom(dot), getTcgen05PairAtom(dot), getWgmmaAtom(dot, getChipRecord())})
+      if (atom && hasAtom(atom))
         atoms.push_back(atom);
     llvm::append_range(atoms, kiln::getMmaAtoms(dot, *this));
   }
@@ -93,8 +91,8 @@ bool TargetAttr::hasAtom(Attribute atom) const {
   const ChipRecord &record = getRecord(getChip());
   if (isa<WgmmaAttr>(atom))
     return record.groupProducts;
-  if (isa<Tcgen05Attr>(atom))
-    return record.tensorProducts;
+  if (auto product = dyn_cast<Tcgen05Attr>(atom))
+    return product.getElement().isInteger() ? record.tensorIntegers : record.tensorProducts;
   if (isa<TmaAttr>(atom))
     return record.byteBarriers;
   if (auto mma = dyn_cast<MmaSyncAttr>(atom))

@@ -15,4 +15,11 @@ inline constexpr int64_t kByteBarrierBytes = 8;
 
 #include "kiln/Target/Common/Synchronisation.h.inc"
 
+namespace kiln {
+
+/// What a tensor takes of tensor memory: whole columns, of which it may leave lanes unused.
+int64_t getTensorSlotBytes(mlir::RankedTensorType tensor, SynchronisationInterface sync);
+
+} // namespace kiln
+
 #endif // KILN_TARGET_COMMON_SYNCHRONISATION_H

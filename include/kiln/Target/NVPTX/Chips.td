@@ -19,6 +19,8 @@ class NVPTXChip<string chip> : Chip<chip> {
   bit groupProducts = false;
   // Multiplies tiles by one thread's order into tensor memory (`tcgen05.mma`).
   bit tensorProducts = false;
+  // Those of integers, too.
+  bit tensorIntegers = false;
 
   let source = "CUDA C++ Programming Guide, Compute Capabilities; of shared memory what a block "
                "may opt in to";
@@ -195,6 +197,7 @@ def SM100a : NVPTXChip<"sm_100a"> {
   let byteBarriers = true;
   let storesMatrices = true;
   let tensorProducts = true;
+  let tensorIntegers = true;
   let figures = [
     From<specs, [Is<cores, 148>, Is<clock, 1965>, Is<sharedPerCore, 233472>,
                  Is<l2Bytes, 132644864>, Is<memoryBandwidth, 7672>]>,

@@ -104,12 +104,15 @@ def NVPTX_Tcgen05Attr : AttrDef<NVPTX_Dialect, "Tcgen05", [
   let mnemonic = "tcgen05";
   let summary = "`tcgen05.mma`: a matrix product into tensor memory, which one thread starts";
   let description = [{
-    The shape, the type of a and b, and that of the accumulator. Operands are read from shared
+    The shape, the type of a and b, and that of the accumulator; the type of b where floats of a byte
+    are not those of a. Operands are read from shared
     memory, from buffers as `wgmma` reads them. 128 rows of the accumulator are the 128 lanes of
-    tensor memory, its columns are columns there; the four warps of the role fetch 32 rows each.
+    tensor memory, its columns are columns there; the four warps of the role fetch 32 rows each. Of 64
+    rows each warp has 16, in the first half of its lanes, and two threads fetch a row together.
+    Integers are of either sign.
 
-    What warps have computed of a is read from tensor memory. Each thread writes the row that it would
-    fetch of an accumulator; a column has 32 bits of it, two elements of 16 bits or four of 8.
+    What warps have computed of a is read from tensor memory. Each thread writes what it would
+    fetch of an accumulator; a column has 32 bits of a row, two elements of 16 bits or four of 8.
 
     Of 256 rows two programs of a cluster that follow one another have 128 each: a pair, whose first
     program starts the product for both. Each of them has its own rows of a and half of the columns of
@@ -117,12 +120,20 @@ def NVPTX_Tcgen05Attr : AttrDef<NVPTX_Dialect, "Tcgen05", [
 
     ```mlir
     #nvptx.tcgen05<"m128n256k16", bf16, f32>
+    #nvptx.tcgen05<"m64n8k32", i8, i32>
+    #nvptx.tcgen05<"m64n64k32", f8E4M3FN, f32, b = f8E5M2>
     #nvptx.tcgen05<"m256n256k16", bf16, f32>
     ```
   }];
   let parameters = (ins StringRefParameter<>:$shape, "::mlir::Type":$element,
-                        "::mlir::Type":$accumulator);
-  let assemblyFormat = "`<` $shape `,` $element `,` $accumulator `>`";
+                        "::mlir::Type":$accumulator, OptionalParameter<"::mlir::Type">:$elementB);
+  let assemblyFormat = "`<` $shape `,` $element `,` $accumulator (`,` `b` `=` $elementB^)? `>`";
+  let extraClassDeclaration = [{
+    /// The types of a and b.
+    ::mlir::Type getTypeOf(unsigned operand) const {
+      return operand == 1 && getElementB() ? getElementB() : getElement();
+    }
+  }];
   let genVerifyDecl = 1;
 }
 

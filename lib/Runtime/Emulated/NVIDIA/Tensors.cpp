@@ -1,4 +1,4 @@
-// NVIDIA's products into tensor memory, by the PTX ISA (section "tcgen05").
+// NVIDIA's products into tensor memory, by the PTX ISA (sections named where they are followed).
 #include "../Block.h"
 #include "Matrix.h"
 
@@ -40,8 +40,12 @@ void release(const Lanes &lanes) {
 
 //===- Products -----------------------------------------------------------------------------===//
 
+constexpr unsigned kIntegers = 3;
+
 /// An element's value, by the kind of product and the number of its format.
 double widen(unsigned kind, unsigned format, uint32_t bits) {
+  if (kind == kIntegers)
+    return format == 0 ? uint8_t(bits) : int8_t(bits);
   if (kind == 0)
     return format == 0 ? widenHalf(bits) : widenBFloat(bits);
   if (kind == 1)
@@ -49,7 +53,27 @@ double widen(unsigned kind, unsigned format, uint32_t bits) {
   return format == 0 ? widenE4M3(bits) : widenE5M2(bits);
 }
 
-/// What an instruction descriptor of floats says.
+/// A sum is f32 or s32, of which doubles have all that so few products reach.
+double widenSum(unsigned kind, uint32_t bits) {
+  if (kind == kIntegers)
+    return int32_t(bits);
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/// Integers are not saturated.
+uint32_t narrowSum(unsigned kind, double sum) {
+  if (kind == kIntegers)
+    return uint32_t(int64_t(sum));
+  auto rounded = float(sum);
+  uint32_t bits;
+  std::memcpy(&bits, &rounded, sizeof(bits));
+  return bits;
+}
+
+/// What an instruction descriptor says that is not of blocks with scales (PTX ISA, "Instruction
+/// descriptor").
 struct Instruction32 {
   explicit Instruction32(uint32_t bits)
       : sum(bits >> 4 & 3), a(bits >> 7 & 7), b(bits >> 10 & 7), isAlongM(bits >> 15 & 1),
@@ -59,6 +83,31 @@ struct Instruction32 {
   bool isAlongM, isAlongN;
   unsigned n, m, others;
 };
+
+/// Whether there is such a product: types by the kind (PTX ISA, "Instruction descriptor"), rows and
+/// columns by the kind and by how many blocks multiply ("Matrix shape").
+bool isKnown(const Instruction32 &how, unsigned kind, unsigned blocks) {
+  constexpr unsigned f32 = 1, s32 = 2;
+  bool isIntegers = kind == kIntegers;
+  if (kind > kIntegers || (blocks != 1 && blocks != 2) || how.others ||
+      how.sum != (isIntegers ? s32 : f32))
+    return false;
+  unsigned least = kind == 1 ? 2 : 0, most = kind == 1 ? 2 : 1;
+  bool areTypes = how.a >= least && how.a <= most && how.b >= least && how.b <= most;
+  bool isRows = how.m == 128 * blocks || (how.m == 64 && blocks == 1);
+  unsigned step = how.m == 64 ? 8 : 16;
+  if (isIntegers)
+    step = blocks == 2 ? 32 : how.n > 32 ? 16 : step;
+  return areTypes && isRows && how.n >= step && how.n <= 256 && how.n % step == 0;
+}
+
+/// Where a block has a row of the sums, and of an operand a that is there (PTX ISA, "Data path
+/// layout organization"). Of 128 rows, of one block's or of each of two, a lane has each (layouts D
+/// and A). Of 64 rows, not of weights that stay, half of the lanes have them (layout F): of 32
+/// lanes each the first 16, so rows 16 to 31 are in lanes 32 to 47.
+unsigned laneOfRow(unsigned rows, unsigned row) {
+  return rows == 64 ? (row & 48) << 1 | (row & 15) : row;
+}
 
 /// Operands: the sums, a, descriptors of b and of the instruction, whether the sums count; then the
 /// kind and how many blocks multiply together. Of a it is a descriptor, or an address in tensor
@@ -71,19 +120,14 @@ void multiply(const Lanes &lanes) {
   bool accumulates = lanes.read<uint8_t>(0, 28) & 1;
   auto kind = lanes.read<uint32_t>(0, 29), blocks = lanes.read<uint32_t>(0, 33);
   Block *block = Block::current();
-  constexpr unsigned f32 = 1, rows = 128;
-  bool isKnown = kind <= 2 && (blocks == 1 || blocks == 2) && how.sum == f32 && !how.others &&
-                 how.m == blocks * rows && how.n >= 16 && how.n <= 256 && how.n % 16 == 0 &&
-                 !(isWritten && how.isAlongM);
-  unsigned most = kind == 1 ? 2 : 1, least = kind == 1 ? 2 : 0;
-  isKnown &= how.a >= least && how.a <= most && how.b >= least && how.b <= most;
-  if (!isKnown)
+  if (!isKnown(how, kind, blocks) || (isWritten && how.isAlongM))
     block->fail("a product into tensor memory of a form that the emulator does not know");
   for (uint64_t descriptor : {isWritten ? b : a, b})
     if ((descriptor >> 46 & 7) != 1 || (descriptor >> 49 & 0x1fff) != 0)
       block->fail("a descriptor of a matrix in shared memory with the bits of another instruction");
   if (std::string wrong = tensors().useFor(blocks); !wrong.empty())
     block->fail(wrong);
+  unsigned rows = how.m / blocks;
   // Elements of a in one column.
   unsigned bytes = kind == 0 ? 2 : kind == 1 ? 4 : 1, depth = 32 / bytes, together = 4 / bytes;
   auto run = [=]() -> std::string {
@@ -105,9 +149,10 @@ void multiply(const Lanes &lanes) {
       for (unsigned row = 0; isWritten && row < rows; ++row)
         for (unsigned k = 0; k < depth; ++k) {
           unsigned at = TensorMemory::columnOf(uint32_t(a)) + k / together;
-          if (!memory.isWritten(row, at))
+          unsigned lane = laneOfRow(rows, row);
+          if (!memory.isWritten(lane, at))
             return "a product of an operand in tensor memory which nothing has written";
-          uint32_t bits = memory.get(row, at) >> (k % together * 8 * bytes);
+          uint32_t bits = memory.get(lane, at) >> (k % together * 8 * bytes);
           x[row * depth + k] =
               widen(kind, how.a, bytes == 4 ? bits : bits & ((1u << 8 * bytes) - 1));
         }
@@ -120,17 +165,13 @@ void multiply(const Lanes &lanes) {
       for (unsigned row = 0; row < rows; ++row)
         for (unsigned column = 0; column < how.n; ++column) {
           unsigned at = TensorMemory::columnOf(address) + column;
-          if (accumulates && !memory.isWritten(row, at))
+          unsigned lane = laneOfRow(rows, row);
+          if (accumulates && !memory.isWritten(lane, at))
             return "a product that adds to a sum in tensor memory which nothing has written";
-          uint32_t bits = memory.get(row, at);
-          float before;
-          std::memcpy(&before, &bits, sizeof(before));
-          double sum = accumulates ? before : 0.0;
+          double sum = accumulates ? widenSum(kind, memory.get(lane, at)) : 0.0;
           for (unsigned k = 0; k < depth; ++k)
             sum += x[row * depth + k] * y[column * depth + k];
-          auto rounded = float(sum);
-          std::memcpy(&bits, &rounded, sizeof(bits));
-          memory.set(row, at, bits);
+          memory.set(lane, at, narrowSum(kind, sum));
         }
     }
     return "";
@@ -169,10 +210,10 @@ void commitToMany(const Lanes &lanes) {
 
 //===- Sums to registers and back -----------------------------------------------------------===//
 
-/// Each warp of four reaches 32 lanes of its own.
-bool reaches(const Lanes &lanes, uint32_t address) {
+/// Each warp of four reaches 32 lanes of its own, or half of them at a time.
+bool reaches(const Lanes &lanes, uint32_t address, unsigned count = 32) {
   unsigned first = TensorMemory::laneOf(address), reached = lanes.first / 32 % 4 * 32;
-  if (first != reached)
+  if (first != reached && !(count == 16 && first == reached + 16))
     check("an access to tensor memory from lane " + std::to_string(first) +
           " on by a warp that reaches lanes from " + std::to_string(reached) + " on");
   return first == reached;
@@ -188,6 +229,27 @@ void store(const Lanes &lanes) {
     for (unsigned i = 0; i < count; ++i)
       check(tensors().write(lanes.first / 32, TensorMemory::laneOf(address) + lane,
                             TensorMemory::columnOf(address) + i, lanes.read<uint32_t>(lane, 8, i)));
+}
+
+/// Where a thread of a warp begins to access 16 lanes of so many columns twice, which lie apart by
+/// a number of columns (PTX ISA, tcgen05.ld, `.16x32bx2`): the first 16 threads have the first.
+std::pair<unsigned, unsigned> placeInHalf(uint32_t address, uint64_t apart, unsigned thread) {
+  return {TensorMemory::laneOf(address) + thread % 16,
+          TensorMemory::columnOf(address) + (thread >= 16 ? unsigned(apart) : 0)};
+}
+
+/// Operands: the address, how far apart the two accesses are, then the columns.
+template <unsigned count>
+void storeHalves(const Lanes &lanes) {
+  auto address = lanes.read<uint32_t>(0, 0);
+  if (!reaches(lanes, address, 16))
+    return;
+  for (unsigned thread = 0; thread < lanes.count; ++thread) {
+    auto [lane, column] = placeInHalf(address, lanes.read<uint64_t>(thread, 8), thread);
+    for (unsigned i = 0; i < count; ++i)
+      check(
+          tensors().write(lanes.first / 32, lane, column + i, lanes.read<uint32_t>(thread, 16, i)));
+  }
 }
 
 void waitForStores(const Lanes &lanes) { tensors().waitForWrites(lanes.first / 32); }
@@ -208,6 +270,23 @@ void load(const Lanes &lanes) {
       lanes.write(lane, i, bits);
     }
 }
+
+template <unsigned count>
+void loadHalves(const Lanes &lanes) {
+  auto address = lanes.read<uint32_t>(0, 0);
+  if (!reaches(lanes, address, 16))
+    return;
+  for (unsigned thread = 0; thread < lanes.count; ++thread) {
+    auto [lane, column] = placeInHalf(address, lanes.read<uint64_t>(thread, 8), thread);
+    for (unsigned i = 0; i < count; ++i) {
+      uint32_t bits = 0;
+      std::string wrong = tensors().read(lane, column + i, bits);
+      if (!wrong.empty())
+        return check(wrong);
+      lanes.write(thread, i, bits);
+    }
+  }
+}
 } // namespace
 
 const Instruction kiln::emulated::kTensorInstructions[] = {
@@ -226,6 +305,12 @@ const Instruction kiln::emulated::kTensorInstructions[] = {
     {"nvvm.tcgen05.ld.32x32b.x16", true, load<16>},
     {"nvvm.tcgen05.ld.32x32b.x32", true, load<32>},
     {"nvvm.tcgen05.ld.32x32b.x64", true, load<64>},
+    {"nvvm.tcgen05.ld.16x32bx2.x4", true, loadHalves<4>},
+    {"nvvm.tcgen05.ld.16x32bx2.x8", true, loadHalves<8>},
+    {"nvvm.tcgen05.ld.16x32bx2.x16", true, loadHalves<16>},
+    {"nvvm.tcgen05.st.16x32bx2.x4", true, storeHalves<4>},
+    {"nvvm.tcgen05.st.16x32bx2.x8", true, storeHalves<8>},
+    {"nvvm.tcgen05.st.16x32bx2.x16", true, storeHalves<16>},
     {"nvvm.tcgen05.st.32x32b.x8", true, store<8>},
     {"nvvm.tcgen05.st.32x32b.x16", true, store<16>},
     {"nvvm.tcgen05.st.32x32b.x32", true, store<32>},

@@ -19,10 +19,6 @@ using namespace kiln::tile;
 /// Of tensor memory.
 static constexpr int64_t kAddressBytes = 4;
 
-static int64_t getBytes(PendingType type) {
-  return type.getTensor().getNumElements() * type.getTensor().getElementTypeBitWidth() / 8;
-}
-
 static bool isOfPair(Value channel) { return cast<ChannelType>(channel.getType()).getPair(); }
 
 ChannelPlan kiln::planChannel(ChannelType type) {
@@ -54,7 +50,7 @@ SmallVector<Value> kiln::getSlot(ThreadContext &context, Value channel, Value sl
         LLVM::LoadOp::create(context, context.getI32Type(),
                              getSharedAt(context, context.get(channel), context.i32(plan.address)));
     return {context.sync.getTensorSlot(context, context.getLoc(), base, context.get(slot),
-                                       getBytes(accumulator))};
+                                       getTensorSlotBytes(accumulator.getTensor(), context.sync))};
   }
   for (auto [offset, bytes] : llvm::zip(plan.offsets, plan.bytes)) {
     Value at = arith::MulIOp::create(context, context.get(slot), context.i32(bytes));
@@ -115,7 +111,7 @@ static LogicalResult lowerInit(ThreadContext &context, InitOp op) {
 static std::pair<Value, int64_t> getTensorPlace(ThreadContext &context, Value channel) {
   auto type = cast<ChannelType>(channel.getType());
   return {getSharedAt(context, context.get(channel), context.i32(planChannel(type).address)),
-          getBytes(type.getAccumulator()) * type.getDepth()};
+          getTensorSlotBytes(type.getAccumulator().getTensor(), context.sync) * type.getDepth()};
 }
 
 /// What one warp of the program does.
@@ -371,7 +367,8 @@ static LogicalResult lowerCommit(ThreadContext &context, CommitOp op) {
 /// So many columns further on.
 static LogicalResult lowerColumns(ThreadContext &context, PartOp op) {
   auto whole = cast<PendingType>(op.getBuffer().getType());
-  int64_t bytes = getBytes(whole) / whole.getTensor().getShape().back();
+  RankedTensorType tensor = whole.getTensor();
+  int64_t bytes = getTensorSlotBytes(tensor, context.sync) / tensor.getShape().back();
   if (bytes != context.sync.getTensorColumnBytes())
     return op.emitOpError("expected an accumulator of as many rows as a column of tensor memory "
                           "has, got ")
