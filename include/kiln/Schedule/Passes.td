@@ -162,10 +162,9 @@ def DecideRegisters : Schedule_Pass<"tile-decide-registers"> {
   let summary = "decide how many registers the threads of roles have";
   let description = [{
     Precondition: roles and layouts are decided. Postcondition: where what warps begin with does not
-    hold the sums that a role carries and what it computes beside them, and roles hand registers to
-    one another, each role says its `registers`: one that only has engines copy the least, one that
-    computes as many as its largest tensor takes, and those that multiply share out the rest. What
-    a role says stays. If there are too few for that, nothing is decided.
+    hold the sums that a role carries and what it computes beside them, each role says its `registers`:
+    one that only has engines copy the least, one that computes as many as its largest tensor takes, and
+    those that multiply share out the rest. What a role says stays. Too few are left as they are.
 
     Before:
     ```mlir
@@ -388,8 +387,7 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
       a counted loop stand behind the condition that their iteration is there. Where the chip must
       know slots when compiling, a trip of the loop is as many as take all of its rings round.
     - A dot in flight reads operands in registers until it is waited for. If trips make these again by
-      then, a trip of the loop is as many as have operands of their own, and trips that are left
-      behind whole rounds stand behind the condition that they are there.
+      then, a trip of the loop is as many as have their own; those left stand behind a condition.
 
     Before:
     ```mlir
