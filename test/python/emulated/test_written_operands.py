@@ -233,24 +233,6 @@ def test_too_few_slots_are_refused() -> None:
 
 
 @kiln.kernel
-def left_in_registers(x: kiln.View, w: kiln.View, c: kiln.View):
-    kiln.grid(1)
-    kiln.pin(roles=kiln.role("mma", warps=4))
-    acc = kiln.zeros((64, 64), kiln.f32)
-    for k in kiln.pin(range(0, x.shape[1], 64), depth=2):
-        a, y = x.load((0, k), (64, 64)), w.load((0, k), (64, 64))
-        acc = kiln.dot(a * 2.0, y.to(x.dtype), acc, transpose_b=True)
-        kiln.pin(acc, role="mma", atom="wgmma", in_flight=1)
-    kiln.pin(c.store((0, 0), acc), role="mma")
-
-
-def test_an_operand_in_registers_is_not_read_by_a_later_trip() -> None:
-    x, w = np.zeros((64, 128), BF16), np.zeros((64, 128), np.int8)
-    text = refusal(left_in_registers, CHIPS["wgmma"], x, w, np.zeros((64, 64), F32))
-    assert "'tile.residency' of \"shared\"" in text and "kiln.dot(" in text, text
-
-
-@kiln.kernel
 def unread(x: kiln.View, c: kiln.View):
     kiln.grid(1)
     kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("all", warps=4)))
