@@ -174,12 +174,15 @@ LogicalResult Tracer::runWhile(scf::WhileOp loop) {
   SmallVector<Known> carried;
   for (Value init : loop.getInits())
     carried.push_back(get(init));
-  // Where all that is carried comes back, and nobody else tells the loop anything, it does not end.
-  // It is held against what it was 1, 2, 4, … trips after the first.
+  // Where all numbers that are carried come back, and nobody else tells the loop any, it does not
+  // end. They are held against what they were 1, 2, 4, … trips after the first.
   SmallVector<Known> before;
   bool isAlone = !isTold(loop);
+  auto isBack = [](const Known &now, const Known &then) {
+    return now.kind == then.kind && (now.kind != Known::Number || now.value == then.value);
+  };
   for (int64_t trip = 0;; ++trip) {
-    if (isAlone && trip > 1 && carried == before) {
+    if (isAlone && trip > 1 && llvm::equal(carried, before, isBack)) {
       result.tooLong = loop;
       return failure();
     }

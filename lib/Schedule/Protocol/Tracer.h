@@ -24,12 +24,6 @@ struct Known {
   bool isDefined = false;
   /// Number: of a slot, how many uses of the channel were stepped over on the way to it.
   int64_t skipped = 0;
-
-  bool operator==(const Known &other) const {
-    return std::tie(kind, value, channel, alloc, isDefined, skipped) ==
-           std::tie(other.kind, other.value, other.channel, other.alloc, other.isDefined,
-                    other.skipped);
-  }
 };
 
 /// Who has seen what of a buffer that is one copy's own.
