@@ -1,5 +1,6 @@
 // How a trace goes through a role's loops and conditions, by real numbers for its scalars.
 #include "Tracer.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -151,12 +152,10 @@ LogicalResult Tracer::runLoop(scf::ForOp loop) {
   return success();
 }
 
-/// Whether a loop learns numbers of other roles or programs, or of its role's own tensors.
+/// Whether a loop learns numbers of other roles or programs.
 bool Tracer::isTold(Operation *loop) {
   return loop
       ->walk([&](Operation *op) {
-        if (isOfReals(op) && groups.getBodies().size() == 1)
-          return WalkResult::interrupt();
         auto read = dyn_cast<ReadOp>(op);
         bool isRead = read && read.getType().getNumElements() == 1;
         bool isDrawn = llvm::any_of(op->getResults(), [&](Value value) {
@@ -168,26 +167,58 @@ bool Tracer::isTold(Operation *loop) {
       .wasInterrupted();
 }
 
+/// Which of the values that a loop carries, by their number, its condition follows from.
+static llvm::SmallBitVector findTelling(scf::WhileOp loop) {
+  llvm::SmallBitVector telling(loop.getNumOperands());
+  SmallVector<Value> values = {loop.getConditionOp().getCondition()};
+  DenseSet<Value> seen;
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!seen.insert(value).second || !loop->isAncestor(value.getParentBlock()->getParentOp()))
+      continue;
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (argument && argument.getOwner() == loop.getBeforeBody()) {
+      telling.set(argument.getArgNumber());
+      values.push_back(loop.getYieldOp().getOperand(argument.getArgNumber()));
+    } else if (argument && argument.getOwner() == loop.getAfterBody()) {
+      values.push_back(loop.getConditionOp().getArgs()[argument.getArgNumber()]);
+    } else {
+      // What an inner loop or condition gives follows from all that it uses.
+      Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+      op->walk([&](Operation *inner) { llvm::append_range(values, inner->getOperands()); });
+    }
+  }
+  return telling;
+}
+
 LogicalResult Tracer::runWhile(scf::WhileOp loop) {
   if (canSkip(loop))
     return touchInside(loop);
   SmallVector<Known> carried;
   for (Value init : loop.getInits())
     carried.push_back(get(init));
-  // Where all numbers that are carried come back, and nobody else tells the loop any, it does not
-  // end. They are held against what they were 1, 2, 4, … trips after the first.
+  // Where all numbers come back that its condition follows from, and none has been drawn or told by
+  // others meanwhile, it does not end. They are held against what they were 1, 2, 4, … trips after
+  // the first.
   SmallVector<Known> before;
+  auto drawnBefore = counts;
   bool isAlone = !isTold(loop);
-  auto isBack = [](const Known &now, const Known &then) {
-    return now.kind == then.kind && (now.kind != Known::Number || now.value == then.value);
+  llvm::SmallBitVector telling = findTelling(loop);
+  auto comesBack = [&] {
+    return llvm::all_of(telling.set_bits(), [&](unsigned i) {
+      return carried[i].kind == before[i].kind &&
+             (carried[i].kind != Known::Number || carried[i].value == before[i].value);
+    });
   };
   for (int64_t trip = 0;; ++trip) {
-    if (isAlone && trip > 1 && llvm::equal(carried, before, isBack)) {
+    if (isAlone && trip > 1 && counts == drawnBefore && comesBack()) {
       result.tooLong = loop;
       return failure();
     }
-    if (llvm::isPowerOf2_64(trip))
+    if (llvm::isPowerOf2_64(trip)) {
       before = carried;
+      drawnBefore = counts;
+    }
     for (auto [argument, value] : llvm::zip_equal(loop.getBeforeArguments(), carried))
       known[argument] = value;
     if (failed(step(loop)) || failed(runBlock(*loop.getBeforeBody())))
