@@ -1,7 +1,7 @@
 // How many registers the threads of each role have, where an author says none and what the warps
 // begin with does not hold the sums of products that a role carries: roles that only have engines
 // copy keep the least, others what their tensors take, and those that multiply have the rest.
-#include "Decisions.h"
+#include "LoopProblem.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
@@ -20,9 +20,6 @@ namespace kiln {
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
-
-/// Addresses, counters, and what is about to be stored or converted.
-static constexpr int64_t kOtherRegisters = 24;
 
 namespace {
 /// What a thread of a role has at once, in registers.

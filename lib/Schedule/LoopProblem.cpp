@@ -18,9 +18,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Registers of a thread that hold no tile: addresses, counters and what is about to be stored.
-static constexpr int64_t kOtherRegisters = 24;
-
 //===- Which ops, and whose -----------------------------------------------------------------===//
 
 namespace {

@@ -10,6 +10,9 @@
 
 namespace kiln {
 
+/// Registers of a thread that hold no tile: addresses, counters and what is about to be stored.
+inline constexpr int64_t kOtherRegisters = 24;
+
 /// Whether a dot reads no operand from registers. These are read until the wait, and the next trip
 /// writes them.
 bool areReadFromBuffers(tile::DotOp dot);
