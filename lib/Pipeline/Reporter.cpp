@@ -23,14 +23,31 @@ void findPlaces(Location loc, SmallVectorImpl<Place> &places) {
   }
 }
 
+/// The alias at the end of a line of IR, counted from 0, or of the line that ends the regions of
+/// the operation that begins there; empty if neither has one.
+static StringRef findAlias(ArrayRef<StringRef> lines, size_t number) {
+  auto get = [&](StringRef line) {
+    StringRef alias = line.rtrim().rsplit(" loc(#").second;
+    return alias.consume_back(")") ? alias : StringRef();
+  };
+  if (StringRef own = get(lines[number]); !own.empty())
+    return own;
+  auto countSpaces = [](StringRef line) { return line.size() - line.ltrim(' ').size(); };
+  for (StringRef line : lines.drop_front(number + 1))
+    if (StringRef alias = get(line); !alias.empty() && line.ltrim(' ').starts_with("}") &&
+                                     countSpaces(line) == countSpaces(lines[number]))
+      return alias;
+  return {};
+}
+
 /// Where a line of IR, counted from 1, says by an alias that its operation comes from.
 static SmallVector<Place> findOrigin(StringRef text, unsigned line) {
   SmallVector<StringRef> lines;
   text.split(lines, '\n');
   if (line == 0 || line > lines.size())
     return {};
-  auto [before, alias] = lines[line - 1].rtrim().rsplit(" loc(#");
-  if (!alias.consume_back(")"))
+  StringRef alias = findAlias(lines, line - 1);
+  if (alias.empty())
     return {};
   // The parser of locations reads them: the aliases, and a module that bears the one. It has a
   // context of its own, since the parse that failed holds the other.

@@ -5,6 +5,7 @@
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/TargetInterface.h"
@@ -20,6 +21,9 @@ namespace kiln {
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
+
+/// Of lanes that copy a tile: where their pieces lie, on both sides, and whether they are there.
+static constexpr int64_t kAddresses = 48;
 
 namespace {
 /// What a thread of a role has at once, in registers.
@@ -73,9 +77,13 @@ static llvm::MapVector<StringRef, Need> findNeeds(KernelOp kernel) {
     Need &need = needs[role];
     if (auto dot = dyn_cast<DotOp>(op))
       return add(dot, need);
-    // A copy past the registers.
-    if (isa<LoadOp>(op) && isInBuffer(op->getResult(0)) && !isThroughRegisters(op->getResult(0)))
+    // An engine copies past the registers, and lanes have addresses alone.
+    if (auto load = dyn_cast<LoadOp>(op);
+        load && isInBuffer(load.getResult()) && !isThroughRegisters(load.getResult())) {
+      if (!isa<EngineAtomInterface>(load.getAtomAttr()))
+        need.most = std::max(need.most, kAddresses);
       return;
+    }
     // Other ops work on a few elements at a time.
     if (op->getNumRegions() == 0)
       for (Value result : op->getResults())

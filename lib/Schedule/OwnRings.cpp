@@ -200,8 +200,9 @@ TripStages kiln::findTripStages(RingPlan &plan, Ring &ring, RingUse &use) {
     for (DotOp dot : findDots(*use))
       if (readsSlots(dot))
         for (LoadOp load : findLoads(dot))
-          if (auto found = findOpenUse(plan, load);
-              found.first && !llvm::is_contained(together, found))
+          if (auto found = findOpenUse(plan, load); found.first &&
+                                                    found.second->getBlock() == use->getBlock() &&
+                                                    !llvm::is_contained(together, found))
             together.push_back(found);
   }
   int64_t read = std::max(most, least);

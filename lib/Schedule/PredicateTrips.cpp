@@ -164,8 +164,12 @@ void Expander::writeGroup(Frame &frame, ArrayRef<Operation *> group, int64_t tri
       builder.setInsertionPointToEnd(check.elseBlock());
       for (auto [value, iteration] : values)
         kept.push_back(ub::PoisonOp::create(builder, loc, value.getType()));
-      for (auto [index, iteration] : handedOn)
-        kept.push_back(lookupCarried(otherwise, index, iteration));
+      for (auto [index, iteration] : handedOn) {
+        // What no later trip takes is not carried to here.
+        Value value = lookupCarried(otherwise, index, iteration);
+        Type type = trip.getYielded(index).getType();
+        kept.push_back(value ? value : ub::PoisonOp::create(builder, loc, type).getResult());
+      }
       scf::YieldOp::create(builder, loc, kept);
     }
   }

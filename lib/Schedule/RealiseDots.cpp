@@ -228,29 +228,41 @@ int64_t DotRealiser::countStarts(TripTime from, TripTime to) const {
   return starts;
 }
 
+/// Whether a tensor's registers are those of what it is made of.
+static bool keepsRegisters(Operation *op) {
+  return isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, ConcatOp, ConvertLayoutOp>(op);
+}
+
 /// A product reads operands in registers until it is waited for, so many trips after its own. Trips
 /// that make them again until then have other registers for that. Those that end by commit read
 /// nothing there: what warps have computed is written elsewhere.
 LogicalResult DotRealiser::rotateRegisters(DotOp dot, int64_t trips) {
   if (trips == 0 || endsByCommit(dot.getAtomAttr()))
     return success();
-  for (Value operand : {dot.getA(), dot.getB()}) {
-    if (!isa<RankedTensorType>(operand.getType()))
+  // Each with how many iterations before its own the dot takes it from.
+  SmallVector<std::pair<Value, int64_t>> values = {{dot.getA(), 0}, {dot.getB(), 0}};
+  while (!values.empty()) {
+    auto [value, distance] = values.pop_back_val();
+    if (!isa<RankedTensorType>(value.getType()))
       continue;
-    std::optional<Dependence> maker = trip.findMaker(operand);
-    std::optional<unsigned> index = trip.getCarriedIndex(operand);
-    bool isConstant = !maker && (!index || trip.getYielded(*index) == operand);
+    std::optional<Dependence> maker = trip.findMaker(value);
+    std::optional<unsigned> index = trip.getCarriedIndex(value);
+    bool isConstant = !maker && (!index || trip.getYielded(*index) == value);
     if (isConstant)
       continue;
     if (!maker || !trip.getCounted())
       return dot.emitOpError("expected to be waited for in its own trip, since it reads registers "
                              "until it is waited for, which the next trip writes, ")
              << (maker ? "and how many trips there are nobody knows before"
-                       : "since operands change places there")
+                       : "since the loop hands the operand on without making it")
              << "; set in_flight to 0, use the result at the dot's own stage, or have the operand "
                 "read from shared memory, with a 'tile.residency' of \"shared\"";
-    int64_t until = trip.stages.lookup(dot) + trips + maker->distance;
+    distance += maker->distance;
+    int64_t until = trip.stages.lookup(dot) + trips + distance;
     trip.registerSets = std::max(trip.registerSets, until - trip.stages.lookup(maker->op) + 1);
+    if (keepsRegisters(maker->op))
+      for (Value operand : maker->op->getOperands())
+        values.push_back({operand, distance});
   }
   return success();
 }

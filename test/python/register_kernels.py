@@ -9,9 +9,10 @@ import kiln
 def widened_rows(
     w: kiln.View, x: kiln.View, c: kiln.View, copy: kiln.constexpr, copies: kiln.constexpr,
     flight: kiln.constexpr, depth: kiln.constexpr, ahead: kiln.constexpr, BM: kiln.constexpr,
-    BN: kiln.constexpr, BK: kiln.constexpr,
+    BN: kiln.constexpr, BK: kiln.constexpr, turned: kiln.constexpr = False,
 ):  # fmt: skip
-    """Weights of a byte, widened in the product's warps, are operand a."""
+    """Weights of a byte, widened in the product's warps, are operand a. `turned` has the product's
+    stage name them anew, which takes no registers."""
     i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
     mma = kiln.role("mma", warps=4, copies=copies)
     kiln.pin(roles=(kiln.role("load", warps=4), mma) if copy == "tma" else mma)
@@ -21,11 +22,15 @@ def widened_rows(
         y = kiln.pin(w.load((i * BM, k), (BM, BK)), role=source, atom=copy, ring="w", depth=depth)
         t = kiln.pin(x.load((j * BN, k), (BN, BK)), role=source, atom=copy, ring="x", depth=depth)
         wide = kiln.pin(y.to(x.dtype), role="mma")
+        if ahead:
+            kiln.pin(wide, stage=0, order=1 + turned)
+        if turned:
+            flat = kiln.pin(wide.reshape(BM, BK, 1), role="mma", stage=0, order=3)
+            wide = kiln.pin(flat.reshape(BM, BK), role="mma", stage=ahead, order=0)
         acc = kiln.dot(wide, t, acc, transpose_b=True)
         kiln.pin(acc, role="mma", atom="wgmma", in_flight=flight)
         if ahead:
-            kiln.pin(wide, stage=0, order=1)
-            kiln.pin(acc, stage=ahead, order=0)
+            kiln.pin(acc, stage=ahead, order=int(turned))
     kiln.pin(c.store((i * BM, j * BN), acc), role="mma")
 
 

@@ -166,6 +166,9 @@ Attribute kiln::nvptx::getTcgen05Atom(tile::DotOp dot) {
   if (int dim = tile::getSharedDim(m, n, kHalfRows, /*leastN=*/8, copies); dim >= 0)
     (dim == 0 ? m : n) /= copies;
   int64_t rows = m % kRows ? kHalfRows : kRows;
+  // One copy has no more rows than these, and no role says yet that there are several.
+  if (!role && rows == kHalfRows && m != kHalfRows)
+    return {};
   for (int64_t columns = std::min(n, kMostColumns); m % rows == 0 && columns >= 8; --columns)
     if (n % columns == 0 && isColumns(*format, 1, rows, columns))
       return getAtom(dot, *format, {1, rows, columns});

@@ -108,6 +108,28 @@ def test_text_that_does_not_parse_is_told_where_it_is_written(order, reader) -> 
 
 
 @kiln.kernel
+def summed(a: kiln.View, c: kiln.View, order: kiln.constexpr, name: kiln.constexpr):
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role(name, warps=4))
+    x = a.load((0, 0), (64, 64)).to(kiln.f32)
+    s = kiln.cumsum(x, axis=1)
+    if order:
+        kiln.pin(s, layout=order)
+    c.store((0, 0), s)
+
+
+@pytest.mark.parametrize(
+    "order, name, line",
+    [("register = [[0,1],[1]]", "all", "s = kiln.cumsum"), (None, "", "def summed(")],
+)
+def test_so_is_what_an_operation_of_several_lines_says(order, name, line: str) -> None:
+    with pytest.raises(kiln.CompileError) as caught:
+        a = np.zeros((64, 64), BF16)
+        summed.compile(a, np.zeros((64, 64), np.float32), order, name, target="nvptx:sm_80")
+    assert line in str(caught.value), str(caught.value)
+
+
+@kiln.kernel
 def handed(a: kiln.View, c: kiln.View, depth: kiln.constexpr, maker: kiln.constexpr):
     """Twice the sum of tiles of 32 columns."""
     kiln.grid(1)

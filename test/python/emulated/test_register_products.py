@@ -50,9 +50,11 @@ def test_results_that_a_later_trip_adds(rng, later: int) -> None:
     np.testing.assert_allclose(c, halves @ y, 1e-6, 1e-6 * np.abs(halves @ y).max())
 
 
-def count_trips(flight: int, ahead: int) -> int:
+def count_trips(flight: int, ahead: int, turned: bool = False) -> int:
     """How many trips a turn of the loop has: each starts one product of a copy's rows."""
-    options = dict(copy="tma", copies=1, depth=flight + ahead + 1, BM=64, BN=64, BK=64)
+    options = dict(
+        copy="tma", copies=1, depth=flight + ahead + 1, BM=64, BN=64, BK=64, turned=turned
+    )
     w, x, c = (
         np.zeros((64, 640), np.int8),
         np.zeros((64, 640), BF16),
@@ -72,6 +74,10 @@ def count_trips(flight: int, ahead: int) -> int:
 @pytest.mark.parametrize("ahead", [0, 1, 2])
 def test_each_trip_in_flight_has_registers_of_its_own(flight: int, ahead: int) -> None:
     assert count_trips(flight, ahead) == (flight + ahead + 1 if flight else 1)
+
+
+def test_registers_that_are_named_anew_are_the_same() -> None:
+    assert count_trips(1, 1, turned=True) == 3
 
 
 @kiln.kernel

@@ -262,3 +262,24 @@ def test_sums_of_64_rows_take_whole_columns(rng) -> None:
                 flight=0, apart=False, swap=False)  # fmt: skip
     with pytest.raises(kiln.CompileError, match="at most 262144 bytes of tensor memory"):
         product.options(device=DEVICE)(a, a, c, **tile)
+
+
+@kiln.kernel
+def doubled(a: kiln.View, b: kiln.View, c: kiln.View, BN: kiln.constexpr):
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 192), kiln.cdiv(c.shape[1], BN))
+    acc = kiln.zeros((192, BN), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x, y = a.load((i * 192, k), (192, 64)), b.load((j * BN, k), (BN, 64))
+        acc = kiln.dot(x * 2, y, acc, transpose_b=True)
+    c.store((i * 192, j * BN), acc - kiln.max(acc, axis=1)[:, None])
+
+
+@pytest.mark.parametrize("BN", [96, 128])
+def test_192_rows_whose_copies_have_no_room(rng: np.random.Generator, BN: int) -> None:
+    """Three copies of 64 rows have sums, and weights that warps write, in too many columns: one copy
+    has no instruction for them."""
+    a, b = (rng.integers(-3, 4, (rows, 128)).astype(BF16) for rows in (192, BN))
+    c = np.zeros((192, BN), np.float32)
+    doubled.options(device="emu:sm_100a")(a, b, c, BN)
+    product = 2 * a.astype(np.float64) @ b.astype(np.float64).T
+    np.testing.assert_array_equal(c, product - product.max(axis=1, keepdims=True))

@@ -92,3 +92,57 @@ def test_one_product_reads_rings_of_unlike_depth(rng, chip: str, product: str, f
         reference = a.astype(np.float64) @ b.astype(np.float64).T
         drawn = (copies, depths)
         assert np.linalg.norm(c - reference) <= 1e-5 * np.linalg.norm(reference), drawn
+
+
+@kiln.kernel
+def beside_an_outer_ring(a: kiln.View, b: kiln.View, c: kiln.View, depth: kiln.constexpr):
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4))
+    for i in range(0, c.shape[0], 64):
+        x = kiln.pin(a.load((i, 0), (64, 64)), atom="cp_async", ring="x", depth=1)
+        acc = kiln.zeros((64, 64), kiln.f32)
+        for k in range(0, b.shape[0], 64):
+            y = kiln.pin(b.load((k, 0), (64, 64)), atom="cp_async", ring="y", depth=depth)
+            acc = kiln.dot(x, y, acc, transpose_b=True)
+            kiln.pin(acc, atom="wgmma", in_flight=0)
+        c.store((i, 0), acc)
+
+
+def test_a_ring_of_an_inner_loop_runs_ahead_by_its_own_slots(rng) -> None:
+    a, b = (rng.integers(-3, 4, (rows, 64)).astype(BF16) for rows in (192, 320))
+    puts = []
+    for depth in (2, 4):
+        c = np.zeros((192, 64), np.float32)
+        beside_an_outer_ring.options(device="emu:sm_90a")(a, b, c, depth)
+        blocks = b.astype(np.float64).reshape(5, 64, 64).sum(0)
+        np.testing.assert_array_equal(c, a.astype(np.float64) @ blocks.T)
+        made = beside_an_outer_ring.compile(
+            a, b, c, depth, target="nvptx:sm_90a", _pipeline="stop-after=schedule"
+        )
+        puts.append(made.ir("schedule").count("tile.put "))
+    assert puts[0] < puts[1], puts
+
+
+@kiln.kernel
+def of_the_trip_before(w: kiln.View, x: kiln.View, c: kiln.View, copy: kiln.constexpr):
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("mma", warps=4))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    before = kiln.full((64, 64), 1, kiln.bf16)
+    for k in kiln.pin(range(0, x.shape[1], 64), depth=3):
+        y = kiln.pin(w.load((0, k), (64, 64)), atom=copy)
+        t = kiln.pin(x.load((0, k), (64, 64)), atom=copy)
+        acc = kiln.pin(kiln.dot(before, t, acc, transpose_b=True), atom="wgmma")
+        before = y.to(kiln.bf16)
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize("trips", [1, 2, 5])
+@pytest.mark.parametrize("copy", ["cp_async", "through_registers"])
+def test_a_tile_that_only_the_next_trip_uses(rng, copy: str, trips: int) -> None:
+    w, x = (rng.integers(-3, 4, (64, 64 * trips)) for _ in "wx")
+    c = np.zeros((64, 64), np.float32)
+    kernel = of_the_trip_before.options(device="emu:sm_90a")
+    kernel(w.astype(np.int8), x.astype(BF16), c, copy)
+    earlier = np.concatenate([np.ones((64, 64)), w[:, : 64 * (trips - 1)]], axis=1)
+    np.testing.assert_array_equal(c, earlier @ x.T)
