@@ -59,12 +59,16 @@ std::optional<unsigned> ExtentClasses::find(ExtentDim dim) const {
 SmallVector<unsigned, 2> ExtentClasses::findCounted(Value value,
                                                     function_ref<bool(unsigned)> isExact,
                                                     const llvm::SmallBitVector &ofCopies) const {
-  bool isInBuffer = fillsBuffer(value.getDefiningOp());
+  Operation *maker = value.getDefiningOp();
+  bool isInBuffer = fillsBuffer(maker);
+  // A role of one copy has all of what copies of another share out.
+  RoleAttr role = maker ? lookUpRole(maker) : RoleAttr();
+  bool isOfOne = role && role.getCopies() == 1;
   SmallVector<unsigned, 2> counted;
   for (unsigned dim = 0; dim < shapeOf(value).size(); ++dim) {
     std::optional<unsigned> odd = find({value, dim}), of = findAny({value, dim});
     bool isOdd = odd && isExact(*odd);
-    if (of && (isInBuffer ? isOdd || ofCopies[*of] : isOdd && !ofCopies[*of]) &&
+    if (of && (isInBuffer ? isOdd || ofCopies[*of] : isOdd && (isOfOne || !ofCopies[*of])) &&
         !llvm::is_contained(counted, *of))
       counted.push_back(*of);
   }
