@@ -13,8 +13,8 @@ namespace kiln {
 /// Registers of a thread that hold no tile: addresses, counters and what is about to be stored.
 inline constexpr int64_t kOtherRegisters = 24;
 
-/// Whether a dot reads no operand from registers. These are read until the wait, and the next trip
-/// writes them.
+/// Whether a dot reads no operand from registers. These are read until the wait: in flight past its
+/// trip, such a dot takes another set of them for each trip, which nobody decides unasked.
 bool areReadFromBuffers(tile::DotOp dot);
 
 /// The ops of a loop, each as its role runs it.

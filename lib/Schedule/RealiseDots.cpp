@@ -228,14 +228,14 @@ int64_t DotRealiser::countStarts(TripTime from, TripTime to) const {
   return starts;
 }
 
-/// Whether a tensor's registers are those of what it is made of.
-static bool keepsRegisters(Operation *op) {
+/// Whether a tensor's registers may be those of what it is made of.
+static bool mayKeepRegisters(Operation *op) {
   return isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, ConcatOp, ConvertLayoutOp>(op);
 }
 
-/// A product reads operands in registers until it is waited for, so many trips after its own. Trips
-/// that make them again until then have other registers for that. Those that end by commit read
-/// nothing there: what warps have computed is written elsewhere.
+/// A product reads operands in registers until it is waited for, so many trips after its own. The
+/// trips until then that make them again write other registers. A product that ends by commit reads
+/// no registers: what warps have computed for it is in memory.
 LogicalResult DotRealiser::rotateRegisters(DotOp dot, int64_t trips) {
   if (trips == 0 || endsByCommit(dot.getAtomAttr()))
     return success();
@@ -260,7 +260,7 @@ LogicalResult DotRealiser::rotateRegisters(DotOp dot, int64_t trips) {
     distance += maker->distance;
     int64_t until = trip.stages.lookup(dot) + trips + distance;
     trip.registerSets = std::max(trip.registerSets, until - trip.stages.lookup(maker->op) + 1);
-    if (keepsRegisters(maker->op))
+    if (mayKeepRegisters(maker->op))
       for (Value operand : maker->op->getOperands())
         values.push_back({operand, distance});
   }

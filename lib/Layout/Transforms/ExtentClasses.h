@@ -36,9 +36,9 @@ public:
   /// All of them, with a number each.
   const llvm::MapVector<ExtentDim, unsigned> &getDims() const { return numbers; }
   /// The classes of a value's dimensions that one part of a place counts by its highest bits,
-  /// though these count one alone: of a tile in registers exact ones that copies of a role do not
-  /// count; of one in a buffer all exact ones, and those that copies share out, since each reads a
-  /// part of it.
+  /// though these count one alone: of a tile in registers exact ones that copies of its role do not
+  /// share out; of one in a buffer all exact ones, and those that copies share out, since each
+  /// reads a part of it.
   llvm::SmallVector<unsigned, 2> findCounted(mlir::Value value,
                                              llvm::function_ref<bool(unsigned)> isExact,
                                              const llvm::SmallBitVector &ofCopies) const;

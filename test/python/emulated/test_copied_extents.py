@@ -218,7 +218,8 @@ LIMITS = (
     "bytes of shared memory", "bytes of tensor memory", "warps of a program",
     "an inner extent that is a power of two", "brings as many rows or columns", "that fits,",
     "have each of its own where another role or another layout takes them", "rings of at most",
-    # Turned or narrow tiles that no order of a buffer suits, and what an emulated product may be.
+    # Turned or narrow tiles that no order of a buffer suits; and products, counted by extents that
+    # have grown, which a target without an instruction would write out.
     "expected a tile that", "products, got",
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from written_kernels import widened
 BF16 = ml_dtypes.bfloat16
 TILE = dict(
     atom="wgmma", maker="cast", makers=1, copies=2, tb=True, flight=1, depth=2, BK=64,
-    precision="ieee", persistent=False,
+    precision="ieee",
 )  # fmt: skip
 SHAPES = [(128, 256), (256, 128), (128, 192)]
 
@@ -27,17 +27,20 @@ def draw(rng) -> list[np.ndarray]:
     return [x, w, np.ones(272, BF16), np.zeros((300, 272), np.float32)]
 
 
+@pytest.mark.parametrize("persistent", [False, True])
 @pytest.mark.parametrize("BM, BN", SHAPES)
-def test_sums_that_all_registers_would_take(rng, BM: int, BN: int) -> None:
+def test_sums_that_all_registers_would_take(rng, BM: int, BN: int, persistent: bool) -> None:
     x, w, s, c = draw(rng)
-    widened.options(device="emu:sm_90a")(x, w, s, c, **TILE, BM=BM, BN=BN)
+    tile = TILE | dict(BM=BM, BN=BN, persistent=persistent)
+    widened.options(device="emu:sm_90a")(x, w, s, c, **tile)
     np.testing.assert_array_equal(c, x.astype(np.float64) @ w.astype(np.float64).T)
 
 
 @pytest.mark.skipif(not ASSEMBLER.exists(), reason=f"needs {ASSEMBLER}")
 @pytest.mark.parametrize("BM, BN", SHAPES)
 def test_they_are_assembled_without_local_memory(rng, tmp_path: Path, BM: int, BN: int) -> None:
-    code = widened.compile(*draw(rng), target="nvptx:sm_90a", **TILE, BM=BM, BN=BN).asm
+    tile = TILE | dict(BM=BM, BN=BN, persistent=False)
+    code = widened.compile(*draw(rng), target="nvptx:sm_90a", **tile).asm
     # An instruction has no more sums than threads begin with.
     assert {int(n) for n in re.findall(r"wgmma\S*m64n(\d+)k16", code)} <= {96, 128, 192}
     (tmp_path / "k.ptx").write_text(code)

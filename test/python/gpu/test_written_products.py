@@ -40,6 +40,22 @@ def test_weights_that_are_widened(rng, maker: str, draw: int) -> None:
     assert_near(c, x.double() @ y.T, (tile, m, n, k))
 
 
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("BM, BN", [(128, 256), (256, 128), (128, 192)])
+def test_registers_that_passes_decide(rng, BM: int, BN: int, persistent: bool) -> None:
+    """Warps wait for registers that others give away: for ever, if these are too few."""
+    m, n, k = (int(rng.integers(1, most)) * by for most, by in ((900, 1), (40, 16), (30, 64)))
+    x, w = drawn(rng, m, k, torch.bfloat16), drawn(rng, n, k, torch.int8)
+    s = torch.ones(n, device="cuda", dtype=torch.bfloat16)
+    c = torch.full((m, n), torch.nan, device="cuda")
+    tile = dict(
+        atom="wgmma", maker="cast", makers=int(rng.integers(1, 3)), copies=2, tb=True, flight=1,
+        depth=2, BM=BM, BN=BN, BK=64, precision="ieee", persistent=persistent,
+    )  # fmt: skip
+    widened(x, w, s, c, **tile)
+    assert_near(c, x.double() @ w.double().T, (tile, m, n, k))
+
+
 @pytest.mark.parametrize("draw", range(4))
 @pytest.mark.parametrize("ta", [False, True])
 @pytest.mark.parametrize("maker", ["cast", "mma"])

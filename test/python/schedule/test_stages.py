@@ -223,17 +223,18 @@ class Writer:
         def run(env: dict, memory: dict, iv: int):
             if not (iv >= 4 if is_late else env[p] < env[q]):
                 return env[z]
-            made = env[x] + env[y]
+            made = np.maximum(env[x], env[y])
             if stores:
                 memory["b"][4 * iv :][:4] = made
             return made
 
         lines.append(f"%{name} = scf.if {test} -> !t {{")
-        lines.append(f"  %{name}_sum = arith.addi %{x}, %{y} : !t")
+        # No clean-up makes one operand of it, as of a sum with a difference.
+        lines.append(f"  %{name}_most = arith.maxsi %{x}, %{y} : !t")
         if stores:
-            store = f'  tile.store %{name}_sum, %b[%row0, %c0] {{role = "all"}} : !t, !view'
+            store = f'  tile.store %{name}_most, %b[%row0, %c0] {{role = "all"}} : !t, !view'
             lines.append(store)
-        lines += [f"  scf.yield %{name}_sum : !t", "} else {", f"  scf.yield %{z} : !t", "} @"]
+        lines += [f"  scf.yield %{name}_most : !t", "} else {", f"  scf.yield %{z} : !t", "} @"]
         is_split = is_late and not self.loop.is_unsigned and self.chance(0.5)
         views = ("b",) if stores else ()
         op = Op("\n".join(lines), uses, name, run, views, is_region=True, is_split=is_split)
