@@ -228,11 +228,12 @@ static LogicalResult checkHolds(Ring &ring, RingUse &use) {
   return error;
 }
 
-/// Where dots give slots back by a commit, the role waits for that before it fills a slot again,
-/// and so has started these dots by then, out of slots that it has filled.
+/// Where slots have barriers, the role waits for the slot's release before it fills it again, and
+/// so has read it by then.
 static LogicalResult checkSaid(Ring &ring, RingUse &use) {
-  if (!ring.isGivenByCommit || countUses(ring, use) > 1)
+  if (ring.isOwn() || countUses(ring, use) > 1)
     return success();
+  Hold hold = getHold(use);
   for (LoadOp load : use.loads) {
     std::optional<int64_t> read = findFirstStage(load);
     if (!read)
@@ -241,12 +242,16 @@ static LogicalResult checkSaid(Ring &ring, RingUse &use) {
     if (ahead < int64_t(ring.isWritten()))
       return load.emitOpError("expected stages of what reads it behind its own, ")
              << filled << ", since it is written to its slot at the end of a trip, got " << *read;
-    int64_t least = std::max<int64_t>(ahead + !ring.isWritten(), 1);
-    if (ring.depth < least)
-      return load.emitOpError("expected at least ")
-             << least << " slots ('depth') of what role \"" << ring.producer.getName()
-             << "\" loads for itself, since it is read " << ahead << " trips later ('stage'), got "
-             << ring.depth;
+    int64_t least = std::max<int64_t>(ahead + hold.trips + !ring.isWritten(), 1);
+    if (ring.depth >= least)
+      continue;
+    InFlightDiagnostic error =
+        load.emitOpError("expected at least ")
+        << least << " slots ('depth') of what role \"" << ring.producer.getName()
+        << "\" loads for itself, since it is read " << ahead << " trips later ('stage')";
+    if (hold.trips)
+      error << " and a product in flight holds it for " << hold.trips << " more ('in_flight')";
+    return error << ", got " << ring.depth;
   }
   return success();
 }

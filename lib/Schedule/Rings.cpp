@@ -177,9 +177,6 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
       FailureOr<RoleAttr> role = requireRole(getReader(user));
       if (failed(role))
         return failure();
-      if (ring.producer == *role && ring.countsBytes())
-        return load.emitOpError("expected another role to use what role \"")
-               << role->getName() << "\" loads, since '" << load.getAtomAttr() << "' counts bytes";
       if (!llvm::is_contained(use.readers, *role))
         use.readers.push_back(*role);
       ring.isGivenByCommit |= isReadUntilCommit(load);
@@ -383,17 +380,22 @@ static LogicalResult checkOwner(Ring &ring) {
     return success();
   }
   StringRef name = ring.producer.getName();
-  if (ring.getConsumers().size() > 1)
+  if (ring.isOwn() && ring.getConsumers().size() > 1)
     return load->emitOpError("expected role \"")
            << name << "\" alone to use what it loads, since it fills the ring for itself, got \""
            << ring.getConsumers()[ring.getConsumers().front() == ring.producer].getName()
            << "\" too";
-  if (int64_t lag = ring.producer.getSkew() * (ring.producer.getCopies() - 1); lag > 1)
+  int64_t lag = ring.producer.getSkew() * (ring.producer.getCopies() - 1);
+  if (lag > 0 && ring.countsBytes())
+    return load->emitOpError("expected no 'skew' of role \"")
+           << name << "\", each of whose copies waits for the bytes that the others bring it, got "
+           << ring.producer.getSkew();
+  if (lag > 1 && ring.isOwn())
     return load->emitOpError("expected the last copy of role \"")
            << name
            << "\" to lag by one barrier behind the first ('skew' by 'copies' - 1), since it fills "
-              "the ring for "
-           << "itself, got " << lag;
+              "the ring for itself, got "
+           << lag;
   return success();
 }
 

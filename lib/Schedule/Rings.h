@@ -46,9 +46,9 @@ struct Ring {
   llvm::SmallVector<tile::RoleAttr> getConsumers() const;
   /// Whether the role that reads is the one that fills.
   bool isReadByProducer() const { return llvm::is_contained(getConsumers(), producer); }
-  /// Whether its warps then wait for one another alone. Slots that dots give back by a commit have
-  /// barriers, as those which another role fills.
-  bool isOwn() const { return isReadByProducer() && !isGivenByCommit; }
+  /// Whether its warps then wait for one another alone. Slots whose bytes an engine counts, or
+  /// which dots give back by a commit, have barriers, as those which another role fills.
+  bool isOwn() const { return isReadByProducer() && !isGivenByCommit && !countsBytes(); }
 };
 
 using RingPlan = llvm::SmallVector<Ring>;

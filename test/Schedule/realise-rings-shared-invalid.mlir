@@ -96,21 +96,3 @@ tile.kernel @skewed(%a: !view) attributes {tile.roles = [#tile.role<"load", warp
   tile.store %x, %a[%c0, %c32] {role = "mma"} : tensor<32x32xf16>, !view
   tile.return
 }
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
-tile.kernel @engine(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
-  %sum = scf.for %i = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<32x32xf32> {
-    // expected-error@+1 {{expected another role to use what role "all" loads, since '#nvptx.tma' counts bytes}}
-    %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, role = "all"} : !view -> tensor<32x32xf16>
-    %d = tile.dot %x, %x, %s {atom = #nvptx.wgmma<"m64n64k16", f16, f32>, stage = 0, role = "all"}
-       : tensor<32x32xf16>, tensor<32x32xf16> -> tensor<32x32xf32>
-    scf.yield %d : tensor<32x32xf32>
-  } {tile.depth = 2}
-  tile.return
-}

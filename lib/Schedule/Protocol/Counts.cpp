@@ -213,8 +213,10 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
       return put->emitOpError("expected one role to put into a channel, got a second, \"")
              << role.getName() << "\"";
     bool isEither = channel.getType().getAccumulator() || channel.getType().getBuffers().empty();
-    // Slots that dots give back by a commit have barriers, whoever fills them.
-    bool isOwn = put && get && !cast<GetOp>(get).getToStart();
+    // Slots whose bytes are counted, or which dots give back by a commit, have barriers, whoever
+    // fills them.
+    auto filled = dyn_cast_or_null<PutOp>(put);
+    bool isOwn = put && get && !cast<GetOp>(get).getToStart() && !(filled && filled.getBytes());
     if (get && !isEither && channel.getType().getOwn() != isOwn)
       return get->emitOpError("expected ")
              << (isOwn ? "'own' in the type of a channel" : "a tile.put into an 'own' channel")
