@@ -97,7 +97,8 @@ static void place(Operation *op, int64_t stage, RoleAttr role) {
 }
 
 /// Dots that add to one sum and are handed on to the next trip go on into it, but not if one of
-/// them reads an operand from registers: the next trip writes them.
+/// them reads an operand from registers, which the next trip writes, or a slot of a ring that has
+/// none to spare.
 static void waitInTrip(DotOp last) {
   if (!last->hasOneUse() || !(*last->user_begin())->hasTrait<OpTrait::IsTerminator>())
     return;
@@ -107,7 +108,7 @@ static void waitInTrip(DotOp last) {
       break;
     chain.push_back(before);
   }
-  if (llvm::all_of(chain, areReadFromBuffers))
+  if (llvm::all_of(chain, areReadFromBuffers) && llvm::all_of(chain, hasRoom))
     return;
   for (DotOp dot : chain)
     dot.setInFlight(0);
@@ -130,6 +131,17 @@ static void placeViews(const Trip &trip, RoleAttr role) {
   }
 }
 
+/// As many stages as rings of the role's own have slots for, where somebody has said how many.
+static int64_t countMostStages(Block &body, RingPlan &plan, RoleAttr role) {
+  int64_t most = kMostStages;
+  for (Ring &ring : plan)
+    for (RingUse &use : ring.uses)
+      if (use.getBlock() == &body && ring.producer == role && ring.isReadByProducer() &&
+          isDepthSaid(use.loads.front()))
+        most = std::min(most, ring.depth + ring.isWritten());
+  return most;
+}
+
 bool kiln::overlapLoop(Block &body, RingPlan &plan, RoleAttr role, const Chip &chip) {
   if (!isFree(body))
     return false;
@@ -139,7 +151,7 @@ bool kiln::overlapLoop(Block &body, RingPlan &plan, RoleAttr role, const Chip &c
   if (!made)
     return false;
   schedule::Problem &problem = made->problem;
-  problem.mostStages = kMostStages;
+  problem.mostStages = countMostStages(body, plan, role);
   unsigned number =
       llvm::find_if(problem.roles, [&](auto &its) { return its.name == role.getName(); }) -
       problem.roles.begin();

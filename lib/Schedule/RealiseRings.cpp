@@ -50,9 +50,9 @@ private:
 static int64_t countReleases(Ring &ring, RoleAttr role) {
   for (RingUse &use : ring.uses)
     for (LoadOp load : use.loads)
-      for (Operation *user : load->getUsers()) {
-        auto dot = dyn_cast<DotOp>(user);
-        if (getRoleName(getReader(user)) == role.getName() &&
+      for (OpOperand &operand : load->getUses()) {
+        auto dot = dyn_cast<DotOp>(operand.getOwner());
+        if (isReadBy(operand, role) &&
             !(dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr())))
           return role.getTotalWarps();
       }
@@ -193,7 +193,7 @@ GetOp RingRealiser::get(Ring &ring, RingUse &use, RoleAttr role) {
     };
     for (OpOperand &operand : llvm::make_early_inc_range(load.getResult().getUses())) {
       Operation *user = operand.getOwner();
-      if (getRoleName(getReader(user)) != role.getName())
+      if (!isReadBy(operand, role))
         continue;
       if (auto conversion = dyn_cast<ConvertLayoutOp>(user))
         rewriter.replaceOp(conversion, read(conversion.getType()));

@@ -56,14 +56,17 @@ using RingPlan = llvm::SmallVector<Ring>;
 /// Stages are fewer than these.
 inline constexpr int64_t kStageLimit = 16;
 
-/// Who uses a loaded tile: the op itself, or the `scf.if` whose result it becomes there.
-mlir::Operation *getReader(mlir::Operation *user);
+/// Who uses a loaded tile by an operand: the op itself, the `scf.if` whose result it becomes there,
+/// or those who first use what a loop hands on to its next trip. They are of one role.
+llvm::SmallVector<mlir::Operation *> findTileReaders(mlir::OpOperand &use);
+/// Whether such an operand is a role's.
+bool isReadBy(mlir::OpOperand &use, tile::RoleAttr role);
 
 /// The stage at whose end a tile that was loaded into registers is written to its slot, if it says.
 std::optional<int64_t> getWriteStage(tile::LoadOp load);
 
-/// The first stage that anything in an op's block says that uses what the op gives; nothing if no
-/// user says one.
+/// The first stage that anything in an op's block says that uses what the op gives, or a stage more
+/// if the loop hands it on to the next trip; nothing if no user says one.
 std::optional<int64_t> findFirstStage(mlir::Operation *op);
 
 /// A loop of a use's block in which the role that fills the ring uses rings, too, so that it may

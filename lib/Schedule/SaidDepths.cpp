@@ -9,8 +9,11 @@ using namespace kiln;
 using namespace kiln::tile;
 
 bool kiln::isLoadedByUsers(LoadOp load) {
-  return llvm::all_of(load->getUsers(),
-                      [&](Operation *user) { return getRoleName(user) == getRoleName(load); });
+  return llvm::all_of(load->getUses(), [&](OpOperand &use) {
+    return llvm::all_of(findTileReaders(use), [&](Operation *reader) {
+      return getRoleName(reader) == getRoleName(load);
+    });
+  });
 }
 
 SmallVector<DotOp> kiln::findOwnDots(ArrayRef<LoadOp> loads) {

@@ -70,17 +70,18 @@ tile.kernel @counts(%a: !view) attributes {tile.roles = #roles} {
 
 !view = !tile.view<?x?xf16>
 !tile_ = !tile.buffer<32x32xf16>
-#roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]
-tile.kernel @before(%a: !view, %k: index) attributes {tile.roles = #roles} {
+#roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>, #tile.role<"store", warps = 4>]
+tile.kernel @handed_on(%a: !view, %k: index) attributes {tile.roles = #roles} {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
   %zero = arith.constant dense<0.0> : tensor<32x32xf16>
   %r = scf.for %i = %c0 to %k step %c32 iter_args(%t = %zero) -> tensor<32x32xf16> {
+    // expected-error@+1 {{expected one role to use what the loop hands on to its next trip, got "store" and "mma"}}
     %x = tile.load %a[%c0, %i] {atom = #nvptx.cp_async<16>, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
     tile.store %t, %a[%c0, %c32] {stage = 0, role = "mma"} : tensor<32x32xf16>, !view
-    // expected-error@+1 {{expected to stand in the loop after the loads that it uses}}
     scf.yield %x : tensor<32x32xf16>
   } {tile.depth = 2}
+  tile.store %r, %a[%c32, %c32] {role = "store"} : tensor<32x32xf16>, !view
   tile.return
 }
 
