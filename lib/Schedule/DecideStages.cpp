@@ -470,7 +470,13 @@ LogicalResult StageDecider::run() {
   decideDots();
   if (failed(decideOwnRings()) || failed(decideDepths()))
     return failure();
-  return decideWriteStages();
+  if (failed(decideWriteStages()))
+    return failure();
+  kernel.getBody().walk([](Operation *loop) {
+    if (isa<scf::ForOp, scf::WhileOp>(loop))
+      completeOrders(loop->getRegions().back().front());
+  });
+  return success();
 }
 
 namespace {

@@ -1,4 +1,5 @@
 // Puts masks that only some trips of a loop need into conditions, as `tile.guarded` says.
+#include "Decisions.h"
 #include "MaskGuards.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Schedule/Passes.h"
@@ -18,6 +19,7 @@ using namespace kiln::tile;
 using Predicate = arith::CmpIPredicate;
 
 /// Masks where the loop's variable compares so with `bound`; what makes the mask goes there too.
+/// The condition has the select's place in a trip.
 static scf::IfOp guard(scf::ForOp loop, OpBuilder &at, arith::SelectOp select, Predicate predicate,
                        Value bound) {
   Location loc = select.getLoc();
@@ -34,10 +36,12 @@ static scf::IfOp guard(scf::ForOp loop, OpBuilder &at, arith::SelectOp select, P
       return;
     for (Value operand : op->getOperands())
       copy(operand);
-    inside.clone(*op, mapping);
+    dropPlace(inside.clone(*op, mapping));
   };
   copy(select.getCondition());
-  scf::YieldOp::create(inside, loc, inside.clone(*select, mapping)->getResults());
+  Operation *masked = inside.clone(*select, mapping);
+  dropPlace(masked);
+  scf::YieldOp::create(inside, loc, masked->getResults());
   return condition;
 }
 
@@ -54,7 +58,9 @@ static void guard(scf::ForOp loop, arith::SelectOp select, const WholeTrips &who
   scf::YieldOp::create(inElse, select.getLoc(), unmasked);
   if (outer)
     scf::YieldOp::create(at, select.getLoc(), inner.getResults());
-  select.getResult().replaceAllUsesWith((outer ? outer : inner).getResult(0));
+  scf::IfOp guarded = outer ? outer : inner;
+  copyPlace(select, guarded);
+  select.getResult().replaceAllUsesWith(guarded.getResult(0));
 }
 
 /// Whatever made a mask alone, the last first.

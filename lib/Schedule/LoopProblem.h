@@ -64,6 +64,10 @@ std::string describe(const schedule::Violation &why);
 /// anything; if not, nothing is written.
 bool overlapLoop(mlir::Block &body, RingPlan &plan, tile::RoleAttr role, const Chip &chip);
 
+/// Where orders of some of a role's ops in a loop are said, gives its others the places that are
+/// left, as in the source.
+void completeOrders(mlir::Block &body);
+
 } // namespace kiln
 
 #endif // KILN_LIB_SCHEDULE_LOOPPROBLEM_H
