@@ -288,7 +288,8 @@ SmallVector<Value> Expander::writePredicated() {
   // Whole rounds: as many as have all their iterations, perhaps none.
   Value begin = shift(loop.getLowerBound(), last), none = number(0);
   Value span = arith::SubIOp::create(builder, loc, loop.getUpperBound(), begin);
-  if (!isSurelyAtLeast(last))
+  // Behind the last iteration it may lie up to a step behind the loop's end.
+  if (!isSurelyAtLeast(last + 1))
     span = arith::SelectOp::create(builder, loc, compare(begin, loop.getUpperBound()), span, none);
   Value trips = arith::CeilDivUIOp::create(builder, loc, span, loop.getStep());
   Value length = loop.getStep();
