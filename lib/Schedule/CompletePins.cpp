@@ -7,6 +7,7 @@
 // their warps or not. The first that can be realised, as a copy shows, is written.
 #include "Decisions.h"
 #include "OwnRingDecider.h"
+#include "Rings.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AtomFit.h"
@@ -277,7 +278,7 @@ static bool feeds(Value value, function_ref<bool(DotOp)> isSuch) {
 bool PinCompleter::fillsRing(LoadOp load) {
   if (hasAtom(load) || load.getRing() || load.getDepth() || load.getBuffer() ||
       load.getMulticast() || load->hasAttr(kWriteStageAttrName) || load.getReadAtomAttr() ||
-      load->getParentOp()->hasAttr(kDepthAttrName))
+      getLoopDepth(load->getBlock()))
     return true;
   StringRef role = getRoleName(load);
   return !role.empty() && llvm::any_of(load->getUsers(), [&](Operation *user) {

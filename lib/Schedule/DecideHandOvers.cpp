@@ -298,8 +298,8 @@ FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, Ed
   if (findHandedDepth(value))
     for (Operation *op = value.getDefiningOp(); !op->removeAttr(kDepthAttrName);)
       op = op->getOperand(0).getDefiningOp();
-  else if (getLoopDepth(value.getParentBlock()))
-    deep.insert(value.getParentBlock()->getParentOp());
+  else if (Operation *loop = findDeepLoop(value.getParentBlock()))
+    deep.insert(loop);
   // What ends by commit gives a slot back by itself, to whoever fills it.
   auto dot = edge.isOwn ? dyn_cast<DotOp>(first.getOwner()) : DotOp();
   return ChannelType::get(context, slots, dot && !endsByCommit(dot.getAtomAttr()), {buffer});
@@ -376,16 +376,35 @@ void HandOverDecider::dropResidency() {
   });
 }
 
+/// The depths of the rings that loads of a loop fill, in conditions or not, but for inner loops.
+static SmallVector<int64_t> findDepths(Operation *loop) {
+  SmallVector<int64_t> depths;
+  loop->getRegions().back().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<scf::ForOp, scf::WhileOp>(op))
+      return WalkResult::skip();
+    if (auto put = dyn_cast<PutOp>(op); put && !isOfStore(put))
+      depths.push_back(put.getChannel().getType().getDepth());
+    return WalkResult::advance();
+  });
+  return depths;
+}
+
 /// The depth that a loop says is that of its loads' rings, and of those that are decided here. Of a
 /// tensor it is that of such a ring alone.
 LogicalResult HandOverDecider::takeDepths() {
   WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
     bool isLoop = isa<scf::ForOp, scf::WhileOp>(op);
-    if (!op->removeAttr(kDepthAttrName) || deep.contains(op) ||
-        (isLoop && !llvm::all_of(op->getRegions().back().getOps<PutOp>(), isOfStore)))
+    auto said = dyn_cast_or_null<IntegerAttr>(op->removeAttr(kDepthAttrName));
+    if (!said || deep.contains(op))
+      return WalkResult::advance();
+    SmallVector<int64_t> depths = isLoop ? findDepths(op) : SmallVector<int64_t>();
+    if (llvm::is_contained(depths, said.getInt()))
       return WalkResult::advance();
     InFlightDiagnostic error = op->emitOpError("expected ");
-    if (isLoop)
+    if (!depths.empty())
+      error << "a 'depth' that its loads do not all say themselves, got " << said.getInt()
+            << " where they say " << depths.front();
+    else if (isLoop)
       error << "loads with 'atom' or 'buffer' in a loop with '" << kDepthAttrName
             << "', or tensors that one role makes and another uses";
     else

@@ -236,7 +236,7 @@ LogicalResult StageDecider::overlapLoops() {
 bool StageDecider::isOwn(LoadOp load) {
   Operation *loop = getLoopOfTrips(load);
   return loop && load.getBuffer() && load.getAtomAttr() && !load.getDepth() &&
-         !loop->hasAttr(kDepthAttrName) && isLoadedByUsers(load);
+         !getLoopDepth(load->getBlock()) && isLoadedByUsers(load);
 }
 
 /// Whether somebody has said when an op of a block runs that fills no ring.

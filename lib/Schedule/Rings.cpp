@@ -41,8 +41,16 @@ SmallVector<Type> RingUse::getBuffers() {
   return SmallVector<Type>(boxes, buffer);
 }
 
+Operation *kiln::findDeepLoop(Block *block) {
+  Operation *op = block->getParentOp();
+  while (isa<scf::IfOp>(op))
+    op = op->getParentOp();
+  return isa<scf::ForOp, scf::WhileOp>(op) && op->hasAttr(kDepthAttrName) ? op : nullptr;
+}
+
 std::optional<int64_t> kiln::getLoopDepth(Block *block) {
-  auto depth = block->getParentOp()->getAttrOfType<IntegerAttr>(kDepthAttrName);
+  Operation *loop = findDeepLoop(block);
+  auto depth = loop ? loop->getAttrOfType<IntegerAttr>(kDepthAttrName) : IntegerAttr();
   return depth ? std::optional(depth.getInt()) : std::nullopt;
 }
 
@@ -91,10 +99,7 @@ static FailureOr<Completion> checkAtom(LoadOp load) {
 
 /// The depth that a load says, or the loop that it stands in; 0 if neither does.
 static int64_t getSaidDepth(LoadOp load) {
-  if (load.getDepth())
-    return *load.getDepth();
-  auto depth = load->getParentOp()->getAttrOfType<IntegerAttr>(kDepthAttrName);
-  return depth ? depth.getInt() : 0;
+  return load.getDepth() ? *load.getDepth() : getLoopDepth(load->getBlock()).value_or(0);
 }
 
 /// Puts a load into the ring that it names, or into that of its loop and role.
@@ -219,6 +224,10 @@ static LogicalResult addReaders(Ring &ring, RingUse &use) {
   for (LoadOp load : use.loads) {
     if (load.getResult().use_empty())
       return load.emitOpError("expected a use, since '") << "buffer' is decided";
+    if (load.getReadAtomAttr() && llvm::all_of(load->getUses(), isReadFromBuffer))
+      return load.emitOpError("expected no 'read_atom', since products read the tile from shared "
+                              "memory themselves, got ")
+             << load.getReadAtomAttr();
     for (OpOperand &operand : load->getUses()) {
       Operation *user = operand.getOwner();
       Operation *here = use.getBlock()->findAncestorOpInBlock(*user);

@@ -98,7 +98,10 @@ bool hasRoom(tile::DotOp dot);
 /// in flight hold.
 void giveSaidSlots(llvm::ArrayRef<tile::LoadOp> loads);
 
-/// The depth that the loop says whose body a block is; nothing if it is none or says none.
+/// The loop that says how deep the rings are which a block of it fills, in conditions or not; null if
+/// the innermost one says nothing.
+mlir::Operation *findDeepLoop(mlir::Block *block);
+/// What it says.
 std::optional<int64_t> getLoopDepth(mlir::Block *block);
 
 /// Reads the decisions of a kernel's loads with `buffer` and loops with `tile.depth`; errors name

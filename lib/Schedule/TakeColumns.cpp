@@ -99,7 +99,9 @@ LogicalResult ColumnTaker::add(const TensorUse &use) {
     else if (!(other->getSlotKind(role) == use.getSlotKind(role)))
       expected = "operands over all the sums in these columns, or none";
     else if (!uses.areApart(use.span, other->span))
-      expected = "nothing else in these columns from the first use to the last";
+      expected = ("nothing else of role \"" + role.getName() +
+                  "\" in these columns from the first use to the last")
+                     .str();
     if (expected.empty())
       continue;
     InFlightDiagnostic error = refuse(use, expected);

@@ -69,7 +69,7 @@ tile.kernel @at_once() {
       %e = tile.start_dot %x, %y, %other when %no transpose_b {atom = #atom} : !a, !b -> !pending
       // expected-note@+1 {{what else has these columns}}
       %t = tile.wait %d in_flight = 0 {tile.columns = 0 : i64} : !pending -> !t
-      // expected-error@+1 {{expected nothing else in these columns from the first use to the last, since 'tile.columns' is 0}}
+      // expected-error@+1 {{expected nothing else of role "mma" in these columns from the first use to the last, since 'tile.columns' is 0}}
       %u = tile.wait %e in_flight = 0 {tile.columns = 0 : i64} : !pending -> !t
       tile.print "sums" (%t, %u) : !t, !t
     }
