@@ -15,7 +15,8 @@ using namespace kiln::tile;
 
 /// Whether each role does it for itself.
 bool kiln::isOfEachRole(Operation *op) {
-  return isa<WaitDependenciesOp>(op) || (isa<LaunchDependentsOp>(op) && getRoleName(op).empty());
+  return isa<WaitDependenciesOp>(op) ||
+         (isa<LaunchDependentsOp, AssertOp>(op) && getRoleName(op).empty());
 }
 
 /// Every op that does something must say who does it.

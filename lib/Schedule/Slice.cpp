@@ -14,11 +14,22 @@ static bool isCaptured(Value value, KernelOp kernel) {
 
 LogicalResult Slice::compute() {
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (getRoleName(op) == role.getName() || isOfEachRole(op))
+    if (getRoleName(op) == role.getName() || (isOfEachRole(op) && !isa<AssertOp>(op)))
       needOp(op);
   });
-  while (!work.empty() && succeeded(result))
-    needValue(work.pop_back_val());
+  SmallVector<Operation *> asserts;
+  kernel.getBody().walk([&](AssertOp op) {
+    if (isOfEachRole(op))
+      asserts.push_back(op);
+  });
+  // Asserts stand where the role is, and take it nowhere else.
+  do {
+    while (!work.empty() && succeeded(result))
+      needValue(work.pop_back_val());
+    for (Operation *op : asserts)
+      if (op->getParentOp() == kernel || ops.contains(op->getParentOp()))
+        needOp(op);
+  } while (!work.empty() && succeeded(result));
   return result;
 }
 

@@ -159,6 +159,21 @@ private:
 };
 } // namespace
 
+/// Whether an op reads, writes, prints or asserts numbers alone, which no role's tensors tell.
+static bool isOfNumbers(Operation *op) {
+  auto isNumber = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.getNumElements() == 1;
+  };
+  auto isSaid = [&](StringRef name) { return bool(getDecision(op, name)); };
+  Neighbours around(op);
+  return around.makers.empty() && around.users.empty() &&
+         isa<LoadOp, StoreOp, AtomicRMWOp, AtomicCASOp, PrintOp, AssertOp>(op) &&
+         llvm::all_of(op->getOperandTypes(), isNumber) &&
+         llvm::all_of(op->getResultTypes(), isNumber) &&
+         llvm::none_of(ArrayRef<StringRef>{"stage", "order", "atom"}, isSaid);
+}
+
 static LogicalResult refuse(Operation *op) {
   Neighbours around(op);
   InFlightDiagnostic error = op->emitOpError("expected '")
@@ -231,15 +246,26 @@ static LogicalResult complete(KernelOp kernel, ArrayAttr roles) {
     for (Operation *op : std::exchange(open, {}))
       setRole(op, cast<RoleAttr>(roles[0]).getName());
   // What one op is told may tell another one.
-  for (size_t before = open.size() + 1; open.size() < before;) {
-    before = open.size();
-    llvm::erase_if(open, [&](Operation *op) {
-      StringRef name = Neighbours(op).getOnly();
-      if (!name.empty())
-        setRole(op, name);
-      return !name.empty();
-    });
-  }
+  auto tell = [&] {
+    for (size_t before = open.size() + 1; open.size() < before;) {
+      before = open.size();
+      llvm::erase_if(open, [&](Operation *op) {
+        StringRef name = Neighbours(op).getOnly();
+        if (!name.empty())
+          setRole(op, name);
+        return !name.empty();
+      });
+    }
+  };
+  tell();
+  // Numbers that have to do with no role's tensors: each role asserts of them, and the last one does
+  // all else, in the order of the text.
+  llvm::erase_if(open, [](Operation *op) { return isa<AssertOp>(op) && isOfNumbers(op); });
+  for (Operation *op : llvm::to_vector(open))
+    if (getRoleName(op).empty() && isOfNumbers(op))
+      setRole(op, cast<RoleAttr>(roles[roles.size() - 1]).getName());
+  llvm::erase_if(open, [](Operation *op) { return !getRoleName(op).empty(); });
+  tell();
   for (Operation *op : open) {
     if (!mayCopy(op) || !Neighbours(op).makers.empty() || Neighbours(op).users.size() < 2)
       continue;

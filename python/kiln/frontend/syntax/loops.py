@@ -296,11 +296,12 @@ class Loops:
             if items.step == 0:
                 raise Misuse("expected a step that is not zero, got 0")
             return start, stop, by
+        positive = e.compare("arith.cmpi", "sgt", by, e.index(0))
         if not e.host:
             message = '"the step of a range is not positive"'
-            positive = e.compare("arith.cmpi", "sgt", by, e.index(0))
             e.effect(f"tile.assert {positive.ref}, {message} : i1")
-        return start, stop, e.binary("arith.maxsi", by, e.index(1))
+        # Any step that ends the loop, by which what is known to divide the step is divided too.
+        return start, stop, e.select(positive, by, e.index(1 << 30))
 
     def distance(self, low: Value, high: Value) -> Value:
         """How far `high` is above `low`, 0 if it is not, at most 2^62."""

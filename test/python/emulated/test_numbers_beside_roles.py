@@ -1,0 +1,51 @@
+"""Numbers of kernels with roles that have to do with no role's tensors: asserted by each role, and
+written, counted and printed by one. On emulated chips."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16 = ml_dtypes.bfloat16
+
+
+@kiln.kernel
+def sums(a: kiln.View, n: kiln.View, c: kiln.View, copy: kiln.constexpr):
+    """The sum of tiles of 32 columns, so many columns apart as n[0] tiles are; n[1] is n[0] + 1, n[2]
+    counts programs, n[3] is how many trips there were."""
+    i = kiln.grid(kiln.cdiv(a.shape[0], 64))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("sum", warps=4)))
+    assert a.shape[1] > 31, "no tile"
+    s = kiln.zeros((64, 32), kiln.f32)
+    trips = 0
+    for k in kiln.pin(range(0, a.shape[1], n[0] * 32), depth=2):
+        assert k < 10_000, "too wide"
+        x = kiln.pin(a.load((i * 64, k), (64, 32)), role="load", atom=copy)
+        s = kiln.pin(s + x.to(kiln.f32), role="sum")
+        trips += 1
+    if i == 0:
+        n[1] = n[0] + 1
+        n[3] = trips
+    kiln.atomic_add(n, (2,), 1)
+    kiln.pin(c.store((i * 64, 0), s), role="sum")
+
+
+@pytest.mark.parametrize("chip, copy", [("sm_80", "cp_async"), ("sm_90a", "tma"), ("sm_100a", "tma")])
+def test_numbers(rng, chip: str, copy: str) -> None:
+    rows, count, step = int(rng.integers(1, 200)), int(rng.integers(1, 9)), int(rng.integers(1, 4))
+    a = rng.standard_normal((rows, 32 * count)).astype(BF16)
+    n, c = np.array([step, -1, 0, -1], np.int32), np.zeros((rows, 32), np.float32)
+    sums.options(device=f"emu:{chip}")(a, n, c, copy=copy)
+    tiles = a.astype(np.float64).reshape(rows, count, 32)[:, ::step]
+    assert np.abs(c - tiles.sum(axis=1)).max() <= 1e-4
+    assert n.tolist() == [step, step + 1, -(-rows // 64), tiles.shape[1]]
+
+
+@pytest.mark.parametrize("columns, why", [(16, "no tile"), (10_048, "too wide")])
+def test_asserts(columns: int, why: str) -> None:
+    a, n = np.zeros((64, columns), BF16), np.array([1, 0, 0, 0], np.int32)
+    with pytest.raises(kiln.DeviceAssertError, match=why):
+        sums.options(device="emu:sm_90a")(a, n, np.zeros((64, 32), np.float32), copy="tma")
