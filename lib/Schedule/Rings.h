@@ -98,8 +98,8 @@ bool hasRoom(tile::DotOp dot);
 /// in flight hold.
 void giveSaidSlots(llvm::ArrayRef<tile::LoadOp> loads);
 
-/// The loop that says how deep the rings are which a block of it fills, in conditions or not; null if
-/// the innermost one says nothing.
+/// The loop that says how deep the rings are which a block of it fills, in conditions or not; null
+/// if the innermost one says nothing.
 mlir::Operation *findDeepLoop(mlir::Block *block);
 /// What it says.
 std::optional<int64_t> getLoopDepth(mlir::Block *block);

@@ -5,6 +5,7 @@
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace kiln {
@@ -144,13 +145,16 @@ public:
   }
 
 private:
-  /// The role that an op says, or that makes what it computes with beside these ops.
+  /// The role that an op says, or that makes what it computes with beside these ops, or that alone
+  /// uses what each role may not compute for itself.
   static StringRef findRoleOf(Operation *op) {
     if (StringRef role = getRoleName(op); !role.empty())
       return role;
     if (isControl(op) || op->hasTrait<OpTrait::IsTerminator>())
       return {};
     Neighbours around(op);
+    if (around.makers.empty() && around.users.size() == 1 && !mayCopy(op))
+      return around.users[0];
     return around.makers.size() == 1 ? around.makers[0] : StringRef();
   }
 
@@ -175,6 +179,10 @@ static bool isOfNumbers(Operation *op) {
 }
 
 static LogicalResult refuse(Operation *op) {
+  for (StringRef name : {"stage", "order"})
+    if (getDecision(op, name) && !op->getParentOfType<LoopLikeOpInterface>())
+      return op->emitOpError("expected to stand in a loop, since '")
+             << spellDecision(op, name) << "' is decided";
   Neighbours around(op);
   InFlightDiagnostic error = op->emitOpError("expected '")
                              << spellDecision(op, "role") << "' to be decided, since ";
@@ -258,8 +266,8 @@ static LogicalResult complete(KernelOp kernel, ArrayAttr roles) {
     }
   };
   tell();
-  // Numbers that have to do with no role's tensors: each role asserts of them, and the last one does
-  // all else, in the order of the text.
+  // Numbers that have to do with no role's tensors: each role asserts of them, and the last one
+  // does all else, in the order of the text.
   llvm::erase_if(open, [](Operation *op) { return isa<AssertOp>(op) && isOfNumbers(op); });
   for (Operation *op : llvm::to_vector(open))
     if (getRoleName(op).empty() && isOfNumbers(op))

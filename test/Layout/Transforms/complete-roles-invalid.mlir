@@ -75,3 +75,19 @@ tile.kernel @carried(%a: !view, %n: index) attributes {tile.roles = [#tile.role<
   tile.store %sum, %a[%c0] {role = "y"} : tensor<64xf32>, !view
   tile.return
 }
+
+// -----
+
+!view = !tile.view<?xf32>
+tile.kernel @placed(%a: !view, %n: index) attributes {tile.roles = [#tile.role<"x", warps = 1>, #tile.role<"y", warps = 1>]} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  // expected-error@+1 {{expected to stand in a loop, since 'tile.stage' is decided}}
+  scf.for %i = %c0 to %n step %c64 {
+    %t = tile.load %a[%i] {role = "x"} : !view -> tensor<64xf32>
+    tile.store %t, %a[%i] {role = "x"} : tensor<64xf32>, !view
+    %u = tile.load %a[%c64] {role = "y"} : !view -> tensor<64xf32>
+    tile.store %u, %a[%c64] {role = "y"} : tensor<64xf32>, !view
+  } {tile.stage = 0 : i64}
+  tile.return
+}

@@ -141,3 +141,24 @@ tile.kernel @shared(%a: !tile.view<?xf16>, %b: !view) attributes {tile.roles = [
   tile.store %n, %b[%c0] {role = "y"} : tensor<64xf32>, !view
   tile.return
 }
+
+// A reduction is no op to compute twice: who alone uses it has the cast in front of it, too.
+// CHECK-LABEL: tile.kernel @reduced
+tile.kernel @reduced(%a: !tile.view<?xf16>, %b: !view, %c: !tile.view<?xf32>) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"x", warps = 4>, #tile.role<"y", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %a[%c0] {tile.atom = "tma", role = "load"} : !tile.view<?xf16> -> tensor<64xf16>
+  // CHECK-DAG: %[[Y:.*]] = arith.extf {{.*}} {tile.role = "y"}
+  // CHECK-DAG: %[[X:.*]] = arith.extf {{.*}} {tile.role = "x"}
+  // CHECK-DAG: tile.reduce %[[X]]
+  // CHECK-DAG: tile.store %[[Y]], {{.*}} {role = "y"}
+  %e = arith.extf %t : tensor<64xf16> to tensor<64xf32>
+  %m = tile.reduce %e axis = 0 : tensor<64xf32> -> tensor<f32> {
+  ^bb0(%p: f32, %q: f32):
+    %0 = arith.maximumf %p, %q : f32
+    tile.yield %0 : f32
+  }
+  %r = tile.reshape %m {role = "x"} : tensor<f32> -> tensor<1xf32>
+  tile.store %r, %c[%c0] {role = "x"} : tensor<1xf32>, !tile.view<?xf32>
+  tile.store %e, %b[%c0] {role = "y"} : tensor<64xf32>, !view
+  tile.return
+}

@@ -73,7 +73,10 @@ def refusal(**pins) -> str:
 
 def test_depths_that_nothing_obeys() -> None:
     error = refusal(loop=3, own=2, reads=False)
-    assert "expected a 'depth' that its loads do not all say themselves, got 3 where they say 2" in error
+    assert (
+        "expected a 'depth' that its loads do not all say themselves, got 3 where they say 2"
+        in error
+    )
     a, c = np.zeros((64, 128), BF16), np.zeros((64, 64), np.float32)
     assert product.compile(a, c, target="nvptx:sm_90a", loop=2, own=2, reads=False).asm
 

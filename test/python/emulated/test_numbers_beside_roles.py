@@ -33,7 +33,9 @@ def sums(a: kiln.View, n: kiln.View, c: kiln.View, copy: kiln.constexpr):
     kiln.pin(c.store((i * 64, 0), s), role="sum")
 
 
-@pytest.mark.parametrize("chip, copy", [("sm_80", "cp_async"), ("sm_90a", "tma"), ("sm_100a", "tma")])
+@pytest.mark.parametrize(
+    "chip, copy", [("sm_80", "cp_async"), ("sm_90a", "tma"), ("sm_100a", "tma")]
+)
 def test_numbers(rng, chip: str, copy: str) -> None:
     rows, count, step = int(rng.integers(1, 200)), int(rng.integers(1, 9)), int(rng.integers(1, 4))
     a = rng.standard_normal((rows, 32 * count)).astype(BF16)
