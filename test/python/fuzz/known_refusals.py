@@ -21,10 +21,12 @@ KNOWN = {
         r"expected a tensor that another role uses or that products read from shared memory",
         r"expected loads with 'atom' or 'buffer' in a loop with 'tile.depth', or tensors that",
         r"expected to convert what another role makes, since 'role' is decided",
+        r"expected a 'depth' that its loads do not all say themselves",
     ),
     "tile-complete-stages": (
         r"expected stages that begin with 0 in its role",
         r"expected a stage of at least \d+, as .* which it needs, is at stage",
+        r"expected an order of less than \d+, that of an op that needs it in the same trip",
     ),
     "tile-realise-stages": (
         r"expected a ring of more than \d+ slots \('depth'\)",
