@@ -295,6 +295,38 @@ def RealiseWarpGroups : Schedule_Pass<"tile-realise-warp-groups"> {
   }];
 }
 
+def CarryParts : Schedule_Pass<"tile-carry-parts"> {
+  let summary = "have loops carry a sum as the parts that dots in flight make of it";
+  let description = [{
+    Precondition: tensors have layouts; no role has a region of its own. Postcondition: where dots with
+    `in_flight` and with `parts` along m or n alone add to a value of their loop, the loop carries that
+    value's parts, which the dots put together and take apart again. `tile-realise-parts` makes of each an
+    accumulator that stays where it is from trip to trip. Behind the loop each role that uses the sum
+    puts it together, so that parts go from role to role.
+
+    Before:
+    ```mlir
+    %sum = scf.for %k = %lo to %hi step %s iter_args(%acc = %zero) -> (tensor<64x128xf32, #l>) {
+      %d = tile.dot %x, %y, %acc {in_flight = 1, parts = array<i64: 1, 2, 1>, …}
+      scf.yield %d
+    }
+    ```
+    After:
+    ```mlir
+    %sums:2 = scf.for %k = %lo to %hi step %s iter_args(%acc0 = %zero0, %acc1 = %zero1)
+        -> (tensor<64x64xf32, #h>, tensor<64x64xf32, #h>) {
+      %acc = tile.concat %acc0, %acc1 axis = 1
+      %d = tile.dot %x, %y, %acc {in_flight = 1, parts = array<i64: 1, 2, 1>, …}
+      %d0 = tile.slice %d [0, 0]
+      %d1 = tile.slice %d [0, 64]
+      scf.yield %d0, %d1
+    }
+    %sum = tile.concat %sums#0, %sums#1 axis = 1
+    ```
+    The test is `test/Schedule/carry-parts.mlir`.
+  }];
+}
+
 def RealiseParts : Schedule_Pass<"tile-realise-parts"> {
   let summary = "cut dots into their parts, and what makes their operands";
   let description = [{
@@ -310,9 +342,11 @@ def RealiseParts : Schedule_Pass<"tile-realise-parts"> {
     and transposes between. A read is cut no finer than what one access of a lane moves; of a larger
     piece, and of other tensors, parts take slices of the registers that threads have.
 
-    With `promote` each part along k begins at zero and is added to the sum. Of dots in flight,
-    which are cut along k alone, a part is added once those behind it have started that may be in
-    flight.
+    Operands that engines read out of shared memory are parts of their buffers (`tile.part`). A value
+    that is put together of what others have made, or taken apart again, stays in parts.
+
+    With `promote` each part along k begins at zero and is added to the sum. Of dots in flight a part
+    is added once those behind it have started that may be in flight.
 
     Before:
     ```mlir
@@ -341,8 +375,8 @@ def CompleteStages : Schedule_Pass<"tile-complete-stages"> {
     schedule has both, the orders of a block count from 0. Scalars that follow from a loop's
     variable alone have neither: they are made again where they are used.
 
-    An op without a stage runs as early as what it needs lets it; gets and reads of a slot come as
-    late as their users let them. An op without an order stays behind the op that it follows in the
+    An op without a stage runs as early as what it needs lets it; gets and reads of a slot, and what
+    puts parts of a dot in flight together, come as late as their users let them. An op without an order stays behind the op that it follows in the
     source, and comes behind what it needs. The rule is `completePins` of `lib/Schedule/Problem`.
     Only attributes are added.
 
