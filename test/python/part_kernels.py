@@ -92,3 +92,26 @@ def attended(
             order=1 if late else 2,
         )  # fmt: skip
     kiln.pin(o.store((i * rows, 0), acc / total[:, None]), role="mma")
+
+
+@kiln.kernel
+def linked(
+    a: kiln.View, b: kiln.View, c: kiln.View, following: kiln.View, first: kiln.i32,
+    atom: kiln.constexpr, flight: kiln.constexpr, parts: kiln.constexpr, promote: kiln.constexpr,
+    store: kiln.constexpr,
+):  # fmt: skip
+    """Over pages that lead to one another: nobody counts the trips. The sum begins as a tile."""
+    kiln.grid(1)
+    load, mma = kiln.role("load", warps=4), kiln.role("mma", warps=4)
+    kiln.pin(roles=(load, mma) if store == "mma" else (load, mma, kiln.role("store", warps=4)))
+    acc = kiln.pin(c.load((0, 0), (128, 64)), role="mma")
+    page = first
+    while page >= 0:
+        x = kiln.pin(a.load((0, page * 64), (128, 64)), role="load", atom="tma", depth=3)
+        y = kiln.pin(b.load((0, page * 64), (64, 64)), role="load", atom="tma", depth=3)
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            role="mma", atom=atom, in_flight=flight, parts=parts, promote=promote,
+        )  # fmt: skip
+        page = following[page]
+    kiln.pin(c.store((0, 0), kiln.pin(acc * 2.0, role=store)), role=store)

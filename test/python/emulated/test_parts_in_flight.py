@@ -9,7 +9,7 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
-from part_kernels import attended, multiplied, placed
+from part_kernels import attended, linked, multiplied, placed
 
 import kiln
 
@@ -156,6 +156,36 @@ def test_weights_in_registers(rng, scores, sums, copies: int, late: bool) -> Non
     weights = np.exp(weights - weights.max(axis=1, keepdims=True))
     want = weights / weights.sum(axis=1, keepdims=True) @ v.astype(np.float64)
     assert np.abs(o - want).max() < 3e-3
+
+
+@pytest.mark.parametrize("parts", [(1, 2, 2), (1, 2, 1)])
+@pytest.mark.parametrize(
+    "chip, atom, store, flight, promote",
+    [
+        ("sm_90a", "wgmma", "mma", 0, False),
+        ("sm_90a", "wgmma", "mma", 1, False),
+        ("sm_90a", "wgmma", "store", 2, False),
+        ("sm_90a", "wgmma", "mma", 0, True),
+        ("sm_100a", "tcgen05", "mma", 0, False),
+        ("sm_100a", "tcgen05", "store", 1, False),
+    ],
+)
+def test_trips_that_nobody_counts(rng, chip, atom, store, flight, promote, parts) -> None:
+    for trips in (0, 1, 4):
+        order = [int(page) for page in rng.permutation(8)[:trips]]
+        following = np.full(8, -7, np.int32)
+        for page, after in zip(order, [*order[1:], -1], strict=False):
+            following[page] = after
+        a, b = drawn(rng, 128, 512, DTYPES["bf16"]), drawn(rng, 64, 512, DTYPES["bf16"])
+        c = drawn(rng, 128, 64, np.float32)
+        columns = np.array([64 * page + at for page in order for at in range(64)], int)
+        x, y = a.astype(np.float64)[:, columns], b.astype(np.float64)[:, columns]
+        want = 2 * (c + x @ y.T)
+        linked.options(device=f"emu:{chip}")(
+            a, b, c, following, order[0] if order else -1, atom=atom, flight=flight, parts=parts,
+            promote=promote, store=store,
+        )  # fmt: skip
+        assert np.array_equal(c, want), order
 
 
 def code_of(chip: str, parts, stop: str = "target", **tile) -> str:
