@@ -25,6 +25,11 @@ struct PartPlace {
 llvm::ArrayRef<int64_t> getTileShape(mlir::Value value);
 /// The type of a tensor's part; null if registers alone do not choose among its parts.
 mlir::RankedTensorType getBoxType(mlir::Value tensor, llvm::ArrayRef<int64_t> shape);
+/// How many dots in flight start when it does: its parts, unless some start in other trips.
+inline int64_t countStarts(tile::DotOp dot) {
+  auto [rows, columns, depth] = countParts(dot);
+  return dot.getPartStages() ? 1 : rows * columns * depth;
+}
 /// What each part along m and n makes of a dot's result, by part of m, then of n.
 llvm::SmallVector<PartBox> getSumBoxes(tile::DotOp dot);
 /// The parts of such a result, beside one another.

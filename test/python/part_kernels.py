@@ -40,6 +40,25 @@ def multiplied(
 
 
 @kiln.kernel
+def filled(
+    a: kiln.View, b: kiln.View, c: kiln.View, copy: kiln.constexpr, parts: kiln.constexpr,
+    flight: kiln.constexpr, depth: kiln.constexpr,
+):  # fmt: skip
+    """One role that fills its own ring."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("mma", warps=4))
+    acc = kiln.zeros((128, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=depth):
+        x = kiln.pin(a.load((0, k), (128, 64)), role="mma", atom=copy, stage=0)
+        y = kiln.pin(b.load((0, k), (64, 64)), role="mma", atom=copy, stage=0)
+        acc = kiln.pin(
+            kiln.dot(x, y, acc, transpose_b=True),
+            role="mma", atom="wgmma", in_flight=flight, parts=parts, stage=1,
+        )  # fmt: skip
+    kiln.pin(c.store((0, 0), acc), role="mma")
+
+
+@kiln.kernel
 def placed(
     a: kiln.View, b: kiln.View, c: kiln.View, BN: kiln.constexpr, flight: kiln.constexpr,
     parts: kiln.constexpr, stage: kiln.constexpr, stages: kiln.constexpr, orders: kiln.constexpr,

@@ -189,7 +189,8 @@ def bound(a: np.ndarray, b: np.ndarray, part: int) -> np.ndarray:
     return part / 32 * 33 * 2.0**-13 * terms + 1e-6 * terms
 
 
-@pytest.mark.parametrize("part, parts", [(64, (1, 1, 1)), (128, (1, 1, 1)), (256, (1, 1, 2))])
+@pytest.mark.parametrize("part, parts", [(64, (1, 1, 1)), (128, (1, 1, 1)), (256, (1, 1, 2)),
+                                         (256, (1, 2, 2))])  # fmt: skip
 def test_promoted_sums_keep_their_bound(rng, part: int, parts) -> None:
     """Of positive numbers, whose sum grows: without promotion it loses more than the bound."""
     a, b = (rng.uniform(0.5, 2, (rows, 2048)).astype(E4M3) for rows in (64, 32))

@@ -9,7 +9,7 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
-from part_kernels import attended, linked, multiplied, placed
+from part_kernels import attended, filled, linked, multiplied, placed
 
 import kiln
 
@@ -98,6 +98,27 @@ def test_rings_of_other_copies(rng, parts, copy: str) -> None:
     run(rng, "sm_90a", BM=64, BN=64, BK=64, atom="wgmma", copy=copy, parts=parts, flight=1)
 
 
+@pytest.mark.parametrize("flight", FLIGHTS)
+@pytest.mark.parametrize("copy", ["cp_async", "through_registers"])
+@pytest.mark.parametrize("parts", [(1, 1, 2), (1, 2, 1), (2, 1, 4)])
+def test_rings_of_its_own(rng, parts, copy: str, flight: int) -> None:
+    m, n, k = int(rng.integers(1, 129)), int(rng.integers(1, 65)), 8 * int(rng.integers(1, 60))
+    a, b = drawn(rng, m, k, DTYPES["f16"]), drawn(rng, n, k, DTYPES["f16"])
+    c = np.zeros((m, n), np.float32)
+    kernel = filled.options(device="emu:sm_90a")
+    kernel(a, b, c, copy=copy, parts=parts, flight=flight, depth=4)
+    assert np.array_equal(c, a.astype(np.float64) @ b.astype(np.float64).T), (m, n, k)
+
+
+@pytest.mark.parametrize("flight, depth", [(1, 2), (2, 2), (3, 3), (4, 3)])
+def test_two_parts_are_a_trip(rng, flight: int, depth: int) -> None:
+    """So a slot is held for no more trips than it takes them to start as many parts."""
+    tile = dict(BM=64, BN=64, BK=64, atom="wgmma", parts=(1, 2, 1))
+    run(rng, "sm_90a", flight=flight, depth=depth, **tile)
+    with pytest.raises(kiln.CompileError, match=f"expected a depth of at least {depth}"):
+        run(rng, "sm_90a", flight=flight, depth=depth - 1, **tile)
+
+
 @pytest.mark.parametrize("store, flight", [("mma", 0), ("store", 0), ("store", 1)])
 @pytest.mark.parametrize(
     "tile, copies, parts",
@@ -140,17 +161,26 @@ def test_places_of_parts(rng, places: str, flight: int) -> None:
     assert np.array_equal(c, a.astype(np.float64) @ b.astype(np.float64).T)
 
 
-@pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize(
+    "chip, atom, copies, late",
+    [
+        ("sm_90a", "wgmma", 1, False),
+        ("sm_90a", "wgmma", 2, True),
+        ("sm_90a", "wgmma", 1, True),
+        # Weights go to tensor memory.
+        ("sm_100a", "tcgen05", 1, False),
+        ("sm_100a", "tcgen05", 2, False),
+    ],
+)
 @pytest.mark.parametrize("scores, sums", [((1, 2, 2), (1, 1, 2)), ((1, 1, 4), (1, 2, 1)),
                                           ((1, 2, 1), (1, 2, 4))])  # fmt: skip
-def test_weights_in_registers(rng, scores, sums, copies: int, late: bool) -> None:
+def test_weights_in_registers(rng, scores, sums, chip, atom, copies: int, late: bool) -> None:
     n, keys = int(rng.integers(1, 150)), int(rng.integers(1, 200))
     q, k, v = (rng.standard_normal((rows, 64)).astype(np.float16) for rows in (n, keys, keys))
     o = np.zeros((n, 64), np.float32)
-    attended.options(device="emu:sm_90a")(
-        q, k, v, o, atom="wgmma", flight=0, copies=copies, scores=scores, sums=sums,
-        rows=64 * copies, late=late,
+    attended.options(device=f"emu:{chip}")(
+        q, k, v, o, atom=atom, flight=0, copies=copies, scores=scores, sums=sums,
+        rows=(64 if atom == "wgmma" else 128) * copies, late=late,
     )  # fmt: skip
     weights = q.astype(np.float64) @ k.astype(np.float64).T
     weights = np.exp(weights - weights.max(axis=1, keepdims=True))
