@@ -145,13 +145,14 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
       add(createDecideRegisters(), createDecideStages());
     add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
         createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
-        createDecideHandOvers(), createRealiseHandOvers(), createRealiseWarpGroups(),
-        createRealiseTurns(), createRealiseParts(), createCompleteStages(), createRealiseStages(),
-        createSplitLoops(), createRealiseCopies(), createDecideConversions(),
-        createDecideCarriedSums(), createDecideColumns(), createRealiseAccumulators(),
-        createOrderTurns(), createRealiseSlots(), createRealiseStores(), createDecideFetches(),
-        createRealiseFetches(), createSinkSlices(), createDecideBoxLoads(), createRealiseBoxLoads(),
-        createRealiseOwnConversions(), createRealiseClusters());
+        createCarryParts(), createDecideHandOvers(), createRealiseHandOvers(),
+        createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
+        createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseCopies(),
+        createDecideConversions(), createDecideCarriedSums(), createDecideColumns(),
+        createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
+        createRealiseStores(), createDecideFetches(), createRealiseFetches(), createSinkSlices(),
+        createDecideBoxLoads(), createRealiseBoxLoads(), createRealiseOwnConversions(),
+        createRealiseClusters());
     // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
     add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
         createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),

@@ -19,6 +19,15 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
+/// What puts the parts of a product in flight together, which are waited for in front of it.
+static bool joinsDots(Operation *op) {
+  return isa<ConcatOp>(op) && llvm::all_of(op->getOperands(), [](Value operand) {
+           Operation *maker = operand.getDefiningOp();
+           auto dot = dyn_cast_or_null<DotOp>(maker);
+           return (dot && dot.getInFlight()) || (maker && joinsDots(maker));
+         });
+}
+
 /// The block as a problem: one role, one op for each of the trip's, in the order of the source.
 static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> source) {
   schedule::Problem problem;
@@ -29,10 +38,10 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
     numbers[op] = number;
     schedule::Op &asked = problem.ops.emplace_back();
     asked.name = op->getName().getStringRef().str();
-    asked.isLate = isa<NextOp, GetOp, ReadOp, FetchOp>(op);
     asked.pins.role = 0;
     asked.pins.stage = findNumber(op, "stage");
     asked.pins.order = findNumber(op, "order");
+    asked.isLate = isa<NextOp, GetOp, ReadOp, FetchOp>(op) || (!asked.pins.order && joinsDots(op));
   }
   // What a role writes for itself it reads behind that.
   llvm::MapVector<Value, SmallVector<unsigned>> puts, gets;

@@ -23,6 +23,38 @@ RankedTensorType kiln::getBoxType(Value tensor, ArrayRef<int64_t> shape) {
   return layout ? withLayout(type.clone(shape), *layout) : RankedTensorType();
 }
 
+SmallVector<PartBox> kiln::getSumBoxes(DotOp dot) {
+  SmallVector<PartBox> boxes;
+  auto [rows, columns, depth] = countParts(dot);
+  SmallVector<int64_t> shape(dot.getType().getShape());
+  shape.end()[-2] /= rows;
+  shape.end()[-1] /= columns;
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t n = 0; n < columns; ++n) {
+      PartBox &box = boxes.emplace_back(PartBox{SmallVector<int64_t>(shape.size(), 0), shape});
+      box.offsets.end()[-2] = m * shape.end()[-2];
+      box.offsets.end()[-1] = n * shape.end()[-1];
+    }
+  return boxes;
+}
+
+Value kiln::joinParts(OpBuilder &builder, DotOp dot, ArrayRef<Value> parts) {
+  auto concat = [&](ArrayRef<Value> values, RankedTensorType type, int64_t axis) -> Value {
+    return values.size() == 1
+               ? values.front()
+               : ConcatOp::create(builder, dot.getLoc(), type, values, axis).getResult();
+  };
+  auto [rows, columns, depth] = countParts(dot);
+  int64_t rank = dot.getType().getRank();
+  SmallVector<int64_t> shape(dot.getType().getShape());
+  shape[rank - 2] /= rows;
+  SmallVector<Value> joined;
+  for (; !parts.empty(); parts = parts.drop_front(columns))
+    joined.push_back(
+        concat(parts.take_front(columns), getBoxType(dot.getResult(), shape), rank - 1));
+  return concat(joined, dot.getType(), rank - 2);
+}
+
 void kiln::eraseOrder(Operation *op) { op->removeAttr(spellDecision(op, "order")); }
 
 /// Whether it stands in front of the dot, in its block, and is there for it alone.
@@ -46,6 +78,19 @@ Value PartCutter::slice(Value value, const PartBox &box) {
   copyPlace(dot, slice);
   eraseOrder(slice);
   return slice;
+}
+
+/// The part of that input of a concatenation in which it lies; null if it lies in several.
+Value PartCutter::takeInput(ConcatOp op, const PartBox &box) {
+  int64_t axis = op.getAxis();
+  PartBox own = box;
+  for (Value input : op.getInputs()) {
+    int64_t extent = getTileShape(input)[axis];
+    if (own.offsets[axis] < extent)
+      return own.offsets[axis] + own.shape[axis] <= extent ? cut(input, own) : Value();
+    own.offsets[axis] -= extent;
+  }
+  return {};
 }
 
 /// Whether something between a read and the dot may write what it reads.
@@ -123,6 +168,17 @@ static void freeGet(Value buffer) {
     dropPlace(next);
 }
 
+void PartCutter::putInPlace(Operation *made, Operation *like, Value buffer) {
+  copyPlace(like, made);
+  eraseOrder(made);
+  if (place.stage)
+    made->setAttr(spellDecision(made, "stage"), place.stage);
+  if (place.order)
+    made->setAttr(spellDecision(made, "order"), std::exchange(place.order, {}));
+  if (place.isOwn)
+    freeGet(buffer);
+}
+
 Value PartCutter::read(ReadOp op, const PartBox &box) {
   auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(op.getAtomAttr());
   PartBox piece = widen({op.getResult(), getOrder(op.getBuffer().getType()), atom}, box);
@@ -135,14 +191,7 @@ Value PartCutter::read(ReadOp op, const PartBox &box) {
     auto part = ReadOp::create(builder, op.getLoc(), getBoxType(op.getResult(), piece.shape),
                                op.getBuffer(), DenseI64ArrayAttr(), op.getAtomAttr(),
                                builder.getDenseI64ArrayAttr(at));
-    copyPlace(op, part);
-    eraseOrder(part);
-    if (place.stage)
-      part->setAttr(spellDecision(part, "stage"), place.stage);
-    if (place.order)
-      part->setAttr(spellDecision(part, "order"), std::exchange(place.order, {}));
-    if (place.isOwn)
-      freeGet(op.getBuffer());
+    putInPlace(part, op, op.getBuffer());
     reads[part] = this->part;
     whole = part;
     ++numPieces;
@@ -190,9 +239,8 @@ Value PartCutter::make(Value value, const PartBox &box) {
       return arith::ConstantIndexOp::create(builder, dot.getLoc(), offset);
     });
     auto part =
-        PartOp::create(builder, dot.getLoc(), getPartType(buffer, box.shape), value, offsets);
-    copyPlace(dot, part);
-    eraseOrder(part);
+        PartOp::create(builder, dot.getLoc(), getWindowType(buffer, box.shape), value, offsets);
+    putInPlace(part, dot, value);
     return part;
   }
   SplatElementsAttr splat;
@@ -201,6 +249,12 @@ Value PartCutter::make(Value value, const PartBox &box) {
                                           splat.resizeSplat(getBoxType(value, box.shape)));
     return part;
   }
+  if (auto concat = dyn_cast_or_null<ConcatOp>(op))
+    if (Value part = takeInput(concat, box)) {
+      if (isForDotAlone(op))
+        replaced.insert(op);
+      return part;
+    }
   if (!op || !isForDotAlone(op))
     return slice(value, box);
   if (auto whole = dyn_cast<ReadOp>(op); whole && !whole.getExtents()) {

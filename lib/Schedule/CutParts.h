@@ -3,6 +3,7 @@
 #define KILN_LIB_SCHEDULE_CUTPARTS_H
 
 #include "Decisions.h"
+#include "kiln/Layout/Transforms/AtomFit.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -24,6 +25,15 @@ struct PartPlace {
 llvm::ArrayRef<int64_t> getTileShape(mlir::Value value);
 /// The type of a tensor's part; null if registers alone do not choose among its parts.
 mlir::RankedTensorType getBoxType(mlir::Value tensor, llvm::ArrayRef<int64_t> shape);
+/// How many dots in flight start when it does: its parts, unless some start in other trips.
+inline int64_t countStarts(tile::DotOp dot) {
+  auto [rows, columns, depth] = countParts(dot);
+  return dot.getPartStages() ? 1 : rows * columns * depth;
+}
+/// What each part along m and n makes of a dot's result, by part of m, then of n.
+llvm::SmallVector<PartBox> getSumBoxes(tile::DotOp dot);
+/// The parts of such a result, beside one another.
+mlir::Value joinParts(mlir::OpBuilder &builder, tile::DotOp dot, llvm::ArrayRef<mlir::Value> parts);
 /// Takes the order off an op: it follows what stands in front of it.
 void eraseOrder(mlir::Operation *op);
 
@@ -45,8 +55,11 @@ public:
 private:
   mlir::Value make(mlir::Value value, const PartBox &box);
   mlir::Value read(tile::ReadOp op, const PartBox &box);
+  /// Says when what takes a part of a buffer runs: as another op does, or as is said of the part.
+  void putInPlace(mlir::Operation *made, mlir::Operation *like, mlir::Value buffer);
   mlir::Value convert(tile::ConvertLayoutOp op, const PartBox &box);
   mlir::Value slice(mlir::Value value, const PartBox &box);
+  mlir::Value takeInput(tile::ConcatOp op, const PartBox &box);
   /// A part of a value of which a larger part is there.
   mlir::Value sliceOf(mlir::Value whole, const PartBox &of, const PartBox &box);
   /// The part that has been made of a value; null if none has.

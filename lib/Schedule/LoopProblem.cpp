@@ -4,6 +4,7 @@
 // role makes and another uses that of an op of its own, which writes it to a slot. Rings that a
 // role fills for itself hold nobody up: they are values like others.
 #include "LoopProblem.h"
+#include "CutParts.h"
 #include "HandOvers.h"
 #include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
@@ -243,11 +244,16 @@ bool ProblemMaker::isWritten(Operation *op) const {
 }
 
 void ProblemMaker::addPins(Operation *op, schedule::Op &asked) const {
+  auto dot = dyn_cast<DotOp>(op);
+  bool isCounted = dot && asked.completion == schedule::Completion::Counted;
+  // More than can be in flight make no difference.
+  if (isCounted)
+    asked.starts = std::min(countStarts(dot), schedule::kMostTrips);
   if (use == ProblemUse::Solve)
     return;
   asked.pins.stage = findNumber(op, "stage");
   asked.pins.order = findNumber(op, "order");
-  if (auto dot = dyn_cast<DotOp>(op); dot && asked.completion == schedule::Completion::Counted)
+  if (isCounted)
     asked.pins.inFlight = dot.getInFlight().value_or(0);
 }
 

@@ -1,4 +1,5 @@
 // When a role reads what it has loaded for itself, if nobody says when.
+#include "CutParts.h"
 #include "Rings.h"
 #include "Trip.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -27,16 +28,18 @@ static Hold getHold(DotOp dot) {
     return next && next.getInFlight() && next->getBlock() == from->getBlock() &&
            next.getAccumulator() == from.getResult() && from->hasOneUse();
   };
-  int64_t length = 1, behind = 0;
+  int64_t length = countStarts(dot), behind = 0;
   DotOp first = dot, last = dot;
   while (auto before = first.getAccumulator().getDefiningOp<DotOp>()) {
     if (!isNext(first, before))
       return {};
     first = before;
-    ++length;
+    length += countStarts(first);
   }
-  for (; last->hasOneUse() && isNext(*last->user_begin(), last); ++behind)
+  while (last->hasOneUse() && isNext(*last->user_begin(), last)) {
     last = cast<DotOp>(*last->user_begin());
+    behind += countStarts(last);
+  }
   length += behind;
   Value sum = first.getAccumulator();
   bool isCarried = isa<BlockArgument>(sum) && sum.getParentBlock() == dot->getBlock() &&

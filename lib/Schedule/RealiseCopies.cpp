@@ -183,8 +183,16 @@ LogicalResult CopyRealiser::look(Operation *op, Value value) {
   return success();
 }
 
+/// The part of a buffer that a dot reads as a window; null if it reads all that it is given.
+static PartOp getWindow(Value operand) {
+  return cast<BufferType>(operand.getType()).isWindow() ? operand.getDefiningOp<PartOp>()
+                                                        : PartOp();
+}
+
 /// Whether each copy's share of a tensor is one piece of a buffer.
 bool CopyRealiser::keepsTogether(Value buffer, int dim, Value tensor) const {
+  if (PartOp window = getWindow(buffer))
+    buffer = window.getBuffer();
   auto whole = cast<BufferType>(buffer.getType());
   SmallVector<int64_t> shape(whole.getShape());
   const Share &share = shares.find(tensor)->second;
@@ -356,9 +364,17 @@ LogicalResult CopyRealiser::check(Operation *op) {
          << role.getName() << "\" share out alike, got " << misfit->value.getType();
 }
 
-/// This copy's part of an operand in shared memory.
+/// This copy's part of an operand in shared memory. Of a window that is a window of its part.
 Value CopyRealiser::getPart(OpBuilder &builder, Value operand, int dim, Value accumulator) {
   auto whole = cast<BufferType>(operand.getType());
+  if (PartOp window = getWindow(operand)) {
+    Value part = getPart(builder, window.getBuffer(), dim, accumulator);
+    SmallVector<int64_t> shape(whole.getShape());
+    shape[dim] = cast<BufferType>(part.getType()).getShape()[dim];
+    return PartOp::create(builder, operand.getLoc(),
+                          getWindowType(cast<BufferType>(part.getType()), shape), part,
+                          window.getOffsets());
+  }
   SmallVector<int64_t> shape(whole.getShape());
   const Share &share = shares.find(accumulator)->second;
   shape[dim] = share.type.getDimSize(share.dim);

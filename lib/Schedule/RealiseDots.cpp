@@ -48,6 +48,7 @@ private:
   LogicalResult rotateRegisters(DotOp dot, int64_t trips);
   LogicalResult startAndWait(Chain &chain);
   SmallVector<StartDotOp> start(Chain &chain, Value accumulator, Value accumulates);
+  SmallVector<Operation *> findTogether(ArrayRef<StartDotOp> starts) const;
   FailureOr<TripTime> findWaitTime(DotOp dot) const;
   int64_t countStarts(TripTime from, TripTime to) const;
   /// A value that costs nothing, wherever it is needed.
@@ -141,6 +142,19 @@ SmallVector<StartDotOp> DotRealiser::start(Chain &chain, Value accumulator, Valu
   return starts;
 }
 
+/// The dots of a trip in which all start in the same iteration as these, in the order of the trip;
+/// these alone if others start in another one, which may not have been there in the first trips.
+SmallVector<Operation *> DotRealiser::findTogether(ArrayRef<StartDotOp> starts) const {
+  int64_t stage = trip.stages.lookup(starts.front());
+  SmallVector<Operation *> all;
+  for (Operation *op : trip.ops)
+    if (isa<StartDotOp>(op) || isInFlight(op))
+      all.push_back(op);
+  if (llvm::all_of(all, [&](Operation *op) { return trip.stages.lookup(op) == stage; }))
+    return all;
+  return SmallVector<Operation *>(starts.begin(), starts.end());
+}
+
 /// The loop carries the accumulator as pending. One that starts as zero is not even written before
 /// the first dot.
 LogicalResult DotRealiser::hold(Chain &chain, unsigned index) {
@@ -175,12 +189,12 @@ LogicalResult DotRealiser::hold(Chain &chain, unsigned index) {
   auto held = WaitOp::create(builder, loc, type, starts.back().getResult(), inFlight);
   trip.insert(trip.ops.size(), held, stage);
   trip.getYield(index).set(held.getResult());
-  // While a dot is waited for, those of its chain that follow it run on, in its trip and in later
-  // ones.
-  int64_t length = chain.size();
+  // While a dot is waited for, those that follow it run on, in its trip and in later ones.
+  SmallVector<Operation *> together = findTogether(starts);
   for (auto [number, started] : llvm::enumerate(starts)) {
-    int64_t others = inFlight - (length - 1 - int64_t(number));
-    int64_t trips = llvm::divideCeil(std::max<int64_t>(others, 0), length);
+    auto *own = llvm::find(together, started.getOperation());
+    int64_t others = inFlight - (together.end() - own - 1);
+    int64_t trips = llvm::divideCeil(std::max<int64_t>(others, 0), together.size());
     trip.heldFor[started] = trips;
     if (failed(rotateRegisters(chain[number], trips)))
       return failure();

@@ -94,7 +94,12 @@ static Value changeWidth(OpBuilder &builder, Location loc, Value value, RankedTe
 }
 
 DotOp kiln::findSummingDot(Value value) {
-  while (isa_and_nonnull<scf::ForOp, scf::WhileOp>(value.getDefiningOp())) {
+  while (isa_and_nonnull<scf::ForOp, scf::WhileOp, SliceOp>(value.getDefiningOp())) {
+    // A loop carries the parts of a sum by themselves.
+    if (auto slice = value.getDefiningOp<SliceOp>()) {
+      value = slice.getInput();
+      continue;
+    }
     Operation *loop = value.getDefiningOp();
     unsigned number = cast<OpResult>(value).getResultNumber();
     if (auto asks = dyn_cast<scf::WhileOp>(loop)) {

@@ -44,7 +44,7 @@ private:
   DotOp multiply(const Part &part, Value sum, int64_t later, PartPlace at);
   Value &getSum(const Part &part) { return sums[part.m * parts[1] + part.n]; }
   void promote(DotOp part, Value &sum);
-  Value join();
+  void replaceResult();
 
   DotOp dot;
   OpBuilder builder;
@@ -80,10 +80,11 @@ LogicalResult DotRealiser::checkBox(Value value, const PartBox &box) {
   if (getTileShape(value) == ArrayRef(box.shape))
     return success();
   if (auto buffer = dyn_cast<BufferType>(value.getType())) {
-    if (getPartType(buffer, box.shape))
+    if (getWindowType(buffer, box.shape))
       return success();
-    InFlightDiagnostic error = dot.emitOpError("expected parts that the buffer's order keeps "
-                                               "together, got parts of [");
+    InFlightDiagnostic error = dot.emitOpError("expected 'parts' of so many rows and columns of an "
+                                               "operand that the order of its buffer adds up where "
+                                               "they begin, as it does powers of two, got [");
     llvm::interleaveComma(box.shape, error);
     return error << "] of " << buffer;
   }
@@ -131,13 +132,8 @@ LogicalResult DotRealiser::check() {
   }
   int64_t ahead = dot.getReadsAhead().value_or(0);
   if (std::optional<int64_t> inFlight = dot.getInFlight()) {
-    if (parts[0] > 1 || parts[1] > 1)
-      return dot.emitOpError("expected parts along k alone, since 'in_flight' is decided, got [")
-             << parts[0] << ", " << parts[1] << ", " << parts[2] << "]";
-    for (StringRef name : {"reads_ahead", "part_stages", "part_orders"})
-      if (dot->getAttr(name) && (ahead || name != "reads_ahead"))
-        return dot.emitOpError("expected no '")
-               << name << "' of a dot that reads its buffers itself";
+    if (ahead)
+      return dot.emitOpError("expected no 'reads_ahead' of a dot that reads its buffers itself");
     if (dot.getPromote() && *inFlight >= parts[2])
       return dot.emitOpError("expected in_flight below the parts along k, ")
              << parts[2] << ", since 'promote' adds them up in their trip, got " << *inFlight;
@@ -258,24 +254,30 @@ void DotRealiser::promote(DotOp part, Value &sum) {
   sum = added;
 }
 
-/// The parts of the result beside one another.
-Value DotRealiser::join() {
-  auto concat = [&](ArrayRef<Value> values, RankedTensorType type, int64_t axis) -> Value {
-    if (values.size() == 1)
-      return values.front();
-    auto made = ConcatOp::create(builder, dot.getLoc(), type, values, axis);
-    copyPlace(dot, made);
-    eraseOrder(made);
-    return made;
-  };
-  int64_t rank = dot.getType().getRank();
-  SmallVector<int64_t> shape(dot.getType().getShape());
-  shape[rank - 2] /= parts[0];
-  SmallVector<Value> rows;
-  for (int64_t m = 0; m < parts[0]; ++m)
-    rows.push_back(concat(ArrayRef(sums).slice(m * parts[1], parts[1]),
-                          getBoxType(dot.getResult(), shape), rank - 1));
-  return concat(rows, dot.getType(), rank - 2);
+/// Who takes a part of the result gets that part's sum; others get all of them, joined.
+void DotRealiser::replaceResult() {
+  SmallVector<PartBox> boxes = getSumBoxes(dot);
+  for (Operation *user : llvm::make_early_inc_range(dot->getUsers())) {
+    auto slice = dyn_cast<SliceOp>(user);
+    for (auto [box, sum] : llvm::zip_equal(boxes, sums)) {
+      if (!slice || slice.getType() != sum.getType() || slice.getOffsets() != ArrayRef(box.offsets))
+        continue;
+      slice.replaceAllUsesWith(sum);
+      slice.erase();
+      break;
+    }
+  }
+  if (dot->use_empty())
+    return;
+  Operation *behind = dot->getPrevNode();
+  dot.replaceAllUsesWith(joinParts(builder, dot, sums));
+  // Parts in flight are waited for where their results are used.
+  if (dot.getInFlight())
+    return;
+  for (Operation *op = dot->getPrevNode(); op != behind; op = op->getPrevNode()) {
+    copyPlace(dot, op);
+    eraseOrder(op);
+  }
 }
 
 LogicalResult DotRealiser::realise() {
@@ -324,7 +326,7 @@ LogicalResult DotRealiser::realise() {
   if (ahead > 0 && cutter.countPieces() == firstPieces)
     return dot.emitOpError("expected operands that are read out of shared memory part by part, "
                            "since 'reads_ahead' is decided");
-  dot.replaceAllUsesWith(join());
+  replaceResult();
   dot.erase();
   cutter.finish();
   return success();

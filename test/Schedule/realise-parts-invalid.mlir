@@ -40,34 +40,17 @@ tile.kernel @below_the_atom(%x: !tile.view<16x16xf16>, %y: !tile.view<16x8xf16>,
 
 // -----
 
-#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0]]>
-#sum = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32],[0,64],[64,0]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
-!buffer = !tile.buffer<128x64xf16, #swizzled>
-#wgmma = #nvptx.wgmma<"m64n128k16", f16, f32>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @in_flight(%z: !tile.view<128x128xf32>) attributes {tile.warps = 4 : i64} {
-  %c0 = arith.constant 0 : index
-  %x = tile.alloc : !buffer
-  %s = arith.constant dense<0.0> : tensor<128x128xf32, #sum>
-  // expected-error @+1 {{expected parts along k alone, since 'in_flight' is decided, got [2, 1, 1]}}
-  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 0 : i64, parts = array<i64: 2, 1, 1>} : !buffer, !buffer -> tensor<128x128xf32, #sum>
-  tile.store %d, %z[%c0, %c0] : tensor<128x128xf32, #sum>, !tile.view<128x128xf32>
-  tile.return
-}
-}
-
-// -----
-
-#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+// Half of 192 columns is a piece of a row and a half.
+#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[0,64],[0,128]]>
 #sum = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
-!buffer = !tile.buffer<64x64xf16, #swizzled>
+!buffer = !tile.buffer<64x192xf16, #swizzled>
 #wgmma = #nvptx.wgmma<"m64n64k16", f16, f32>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @permuted_apart(%z: !tile.view<64x64xf32>) attributes {tile.warps = 4 : i64} {
+tile.kernel @pieces_and_a_half(%z: !tile.view<64x64xf32>) attributes {tile.warps = 4 : i64} {
   %c0 = arith.constant 0 : index
   %x = tile.alloc : !buffer
   %s = arith.constant dense<0.0> : tensor<64x64xf32, #sum>
-  // expected-error @+1 {{expected parts that the buffer's order keeps together, got parts of [64, 32] of}}
+  // expected-error @+1 {{expected 'parts' of so many rows and columns of an operand that the order of its buffer adds up where they begin, as it does powers of two, got [64, 96] of}}
   %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 0 : i64, parts = array<i64: 1, 1, 2>} : !buffer, !buffer -> tensor<64x64xf32, #sum>
   tile.store %d, %z[%c0, %c0] : tensor<64x64xf32, #sum>, !tile.view<64x64xf32>
   tile.return
@@ -163,6 +146,26 @@ tile.kernel @without_order(%x: !tile.view<16x32xf16>, %y: !tile.view<32x8xf16>, 
   // expected-error @+1 {{expected 'stage' and 'order', since 'part_orders' is decided}}
   %d = tile.dot %a, %b, %s {atom = #mma, parts = array<i64: 1, 1, 2>, stage = 0 : i64, part_orders = array<i64: 0, 1, 2, 3>} : tensor<16x32xf16, #a>, tensor<32x8xf16, #b> -> tensor<16x8xf32, #sum>
   tile.store %d, %z[%c0, %c0] : tensor<16x8xf32, #sum>, !tile.view<16x8xf32>
+  tile.return
+}
+}
+
+// -----
+
+// What a dot in flight reads it reads itself: no other place is that of its reads.
+#swizzled = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0]]>
+#sum = #tile.layout<register = [[0,1],[8,0],[0,8],[0,16],[0,32]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0]]>
+!buffer = !tile.buffer<64x64xf16, #swizzled>
+#wgmma = #nvptx.wgmma<"m64n32k16", f16, f32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @reads_elsewhere(%z: !tile.view<64x64xf32>) attributes {tile.warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %x = tile.alloc : !buffer
+  %s = arith.constant dense<0.0> : tensor<64x64xf32, #sum>
+  // expected-error @+1 {{expected 'part_orders' by which the dot of part 0 comes behind no reads, at the place right in front of it}}
+  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 0 : i64, stage = 0 : i64, order = 0 : i64,
+      parts = array<i64: 1, 2, 1>, part_orders = array<i64: 0, 2, 1, 3>} : !buffer, !buffer -> tensor<64x64xf32, #sum>
+  tile.store %d, %z[%c0, %c0] : tensor<64x64xf32, #sum>, !tile.view<64x64xf32>
   tile.return
 }
 }

@@ -295,44 +295,6 @@ def RealiseWarpGroups : Schedule_Pass<"tile-realise-warp-groups"> {
   }];
 }
 
-def RealiseParts : Schedule_Pass<"tile-realise-parts"> {
-  let summary = "cut dots into their parts, and what makes their operands";
-  let description = [{
-    Precondition: tensors have layouts; what dots read has been got. Postcondition: no dot has
-    `parts`, `reads_ahead`, `part_stages`, `part_orders` or `promote`. One that had is as many dots as
-    its parts along m, n and k together, in the order of k, then m, then n: those along k add to one another, and the results
-    of the others are put together. All have its stage and stand in its place, but for what
-    `part_stages` and `part_orders` say of each part's reads and of its dot: then what it does has
-    orders of its own, from the dot's on, and what had later ones in the block has them behind these.
-
-    Operands that come out of shared memory for it alone are read part by part, each in front of the
-    first part that needs it, or so many parts in front of that as `reads_ahead` says; so are casts
-    and transposes between. A read is cut no finer than what one access of a lane moves; of a larger
-    piece, and of other tensors, parts take slices of the registers that threads have.
-
-    With `promote` each part along k begins at zero and is added to the sum. Of dots in flight,
-    which are cut along k alone, a part is added once those behind it have started that may be in
-    flight.
-
-    Before:
-    ```mlir
-    %x = tile.read %p : !tile.buffer<64x64xf16> -> tensor<64x64xf16, #a>
-    %y = tile.read %q : !tile.buffer<64x64xf16> -> tensor<64x64xf16, #b>
-    %d = tile.dot %x, %y, %s {parts = array<i64: 1, 1, 2>, reads_ahead = 1 : i64}
-    ```
-    After:
-    ```mlir
-    %x0 = tile.read %p at [0, 0] : !tile.buffer<64x64xf16> -> tensor<64x32xf16, #a0>
-    %y0 = tile.read %q at [0, 0] : !tile.buffer<64x64xf16> -> tensor<32x64xf16, #b0>
-    %x1 = tile.read %p at [0, 32] : !tile.buffer<64x64xf16> -> tensor<64x32xf16, #a0>
-    %y1 = tile.read %q at [32, 0] : !tile.buffer<64x64xf16> -> tensor<32x64xf16, #b0>
-    %d0 = tile.dot %x0, %y0, %s
-    %d = tile.dot %x1, %y1, %d0
-    ```
-    The tests are `test/Schedule/realise-parts.mlir` and `realise-parts-invalid.mlir`.
-  }];
-}
-
 def CompleteStages : Schedule_Pass<"tile-complete-stages"> {
   let summary = "decide the stages and orders that are not pinned";
   let description = [{
@@ -341,8 +303,8 @@ def CompleteStages : Schedule_Pass<"tile-complete-stages"> {
     schedule has both, the orders of a block count from 0. Scalars that follow from a loop's
     variable alone have neither: they are made again where they are used.
 
-    An op without a stage runs as early as what it needs lets it; gets and reads of a slot come as
-    late as their users let them. An op without an order stays behind the op that it follows in the
+    An op without a stage runs as early as what it needs lets it; gets and reads of a slot, and what
+    puts parts of a dot in flight together, come as late as their users let them. An op without an order stays behind the op that it follows in the
     source, and comes behind what it needs. The rule is `completePins` of `lib/Schedule/Problem`.
     Only attributes are added.
 
@@ -492,6 +454,7 @@ def RealiseStores : Schedule_Pass<"tile-realise-stores"> {
 
 include "kiln/Schedule/BoxPasses.td"
 include "kiln/Schedule/GridPasses.td"
+include "kiln/Schedule/PartPasses.td"
 include "kiln/Schedule/ProblemPasses.td"
 include "kiln/Schedule/SynchronisationPasses.td"
 include "kiln/Schedule/HandOverPasses.td"

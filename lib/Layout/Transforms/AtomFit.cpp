@@ -12,6 +12,18 @@ using namespace kiln::tile;
 
 using Reason = std::optional<std::string>;
 
+std::array<int64_t, 3> kiln::countParts(DotOp dot) {
+  if (std::optional<ArrayRef<int64_t>> parts = dot.getParts())
+    return {(*parts)[0], (*parts)[1], (*parts)[2]};
+  return {1, 1, 1};
+}
+
+Attribute kiln::findForParts(DotOp dot, int64_t columns, function_ref<Attribute(int64_t)> find) {
+  int64_t parts = countParts(dot)[1];
+  Attribute ofPart = columns % parts == 0 ? find(columns / parts) : Attribute();
+  return ofPart ? ofPart : find(columns);
+}
+
 /// Of lanes that copy pieces of a tile's rows.
 static Reason whyUnfit(LoadOp load, DirectAtomInterface atom, const Chip &chip) {
   RankedTensorType type = load.getType();

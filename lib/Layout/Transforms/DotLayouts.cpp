@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/AtomFit.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -30,13 +31,6 @@ std::pair<Type, Type> kiln::getDotTypes(tile::DotOp dot) {
                             IntegerType::Unsigned);
   };
   return {elementOf(dot.getA(), dot.getUnsignedA()), elementOf(dot.getB(), dot.getUnsignedB())};
-}
-
-/// Along m, n and k.
-static std::array<int64_t, 3> countParts(tile::DotOp dot) {
-  if (std::optional<ArrayRef<int64_t>> parts = dot.getParts())
-    return {(*parts)[0], (*parts)[1], (*parts)[2]};
-  return {1, 1, 1};
 }
 
 /// Of atoms that make the whole product, those that make its parts, if there are any.

@@ -143,6 +143,7 @@ bool Checker::checkOp(unsigned index) {
       !checkIndex(index, "counter", op.counter, problem.counters.size()))
     return false;
   return checkRange(index, "latency", op.latency, kMostCycles) &&
+         checkRange(index, "starts", op.starts, kMostTrips, 1) &&
          checkRange(index, "warp multiple", op.warpMultiple, kMostNumber, 1) &&
          checkRange(index, "register bytes", op.registerBytes, kMostNumber) &&
          checkRange(index, "buffer bytes", op.bufferBytes, kMostNumber) &&

@@ -77,7 +77,7 @@ SmallVector<unsigned> Steady::getStarts(unsigned op) const {
   for (unsigned other : sequences[placements[op].role])
     if (problem.ops[other].completion == Completion::Counted &&
         problem.ops[other].counter == problem.ops[op].counter)
-      starts.push_back(other);
+      starts.append(problem.ops[other].starts, other);
   return starts;
 }
 

@@ -18,6 +18,7 @@
 // of n, the other the second. Descriptors and the accumulator's address are meant in each of them.
 #include "SharedMatrix.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Layout/Transforms/AtomFit.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Target/Common/AtomCosts.h"
@@ -169,10 +170,13 @@ Attribute kiln::nvptx::getTcgen05Atom(tile::DotOp dot) {
   // One copy has no more rows than these, and no role says yet that there are several.
   if (!role && rows == kHalfRows && m != kHalfRows)
     return {};
-  for (int64_t columns = std::min(n, kMostColumns); m % rows == 0 && columns >= 8; --columns)
-    if (n % columns == 0 && isColumns(*format, 1, rows, columns))
-      return getAtom(dot, *format, {1, rows, columns});
-  return {};
+  auto findAtom = [&](int64_t n) -> Attribute {
+    for (int64_t columns = std::min(n, kMostColumns); m % rows == 0 && columns >= 8; --columns)
+      if (n % columns == 0 && isColumns(*format, 1, rows, columns))
+        return getAtom(dot, *format, {1, rows, columns});
+    return {};
+  };
+  return findForParts(dot, n, findAtom);
 }
 
 /// By one instruction for all columns: by several, each would have its own halves.

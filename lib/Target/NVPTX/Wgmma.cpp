@@ -6,6 +6,7 @@
 #include "SharedMatrix.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Layout/Transforms/AtomFit.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/AtomCosts.h"
 #include "kiln/Target/Common/Threads.h"
@@ -103,12 +104,15 @@ Attribute kiln::nvptx::getWgmmaAtom(tile::DotOp dot, const Chip &chip) {
   int64_t copies = role ? role.getCopies() : 1;
   if (tile::getSharedDim(rows, columns, kRows, /*leastN=*/8, copies) == 1)
     columns /= copies;
-  for (int64_t n = std::min(columns, countMostColumns(dot, chip)); n >= 8; --n) {
-    std::string shape = "m64n" + std::to_string(n) + tail;
-    if (columns % n == 0 && parseColumns(shape, element, accumulator))
-      return WgmmaAttr::get(dot.getContext(), shape, element, accumulator);
-  }
-  return {};
+  auto findAtom = [&](int64_t columns) -> Attribute {
+    for (int64_t n = std::min(columns, countMostColumns(dot, chip)); n >= 8; --n) {
+      std::string shape = "m64n" + std::to_string(n) + tail;
+      if (columns % n == 0 && parseColumns(shape, element, accumulator))
+        return WgmmaAttr::get(dot.getContext(), shape, element, accumulator);
+    }
+    return {};
+  };
+  return findForParts(dot, columns, findAtom);
 }
 
 /// Which integers have signs is said as it is emitted.

@@ -115,14 +115,16 @@ def pin(
     and `part_orders` say it part by part, along k, then m, then n: a pair for each, of its reads
     and of its product. Stages are those of the loop, and `stage` that of the last product; orders
     are places among all that the parts do, each from 0 on, in the place that `order` says. So the
-    first part of the next trip can be read behind the last product of this one. With `promote`
-    each part along k is summed up from zero and then added to the sum, for instructions that keep
-    few bits of one. With `swap` the transpose is computed, so that few rows are the instruction's
-    columns. `extents` is what is computed of a product of two matrices: its rows, its columns and
-    its inner extent, each as it is or as the next power of two; several inner extents, powers of
-    two that add up to it, cut it into products that follow one another. If nobody says, passes
-    decide. `interleave` is how its instructions alternate with those around it, on AMD's chips:
-    rounds, each so many times over, as "16 x (1 read), 32 x (2 matrix, 1 load)".
+    first part of the next trip can be read behind the last product of this one. A product in flight
+    reads its operands itself: the place of a part's reads is right in front of it, and `in_flight`
+    counts each part. With `promote` each part along k is summed up from zero and then added to the
+    sum, for instructions that keep few bits of one. With `swap` the transpose is computed, so that
+    few rows are the instruction's columns. `extents` is what is computed of a product of two
+    matrices: its rows, its columns and its inner extent, each as it is or as the next power of two;
+    several inner extents, powers of two that add up to it, cut it into products that follow one
+    another. If nobody says, passes decide. `interleave` is how its instructions alternate with
+    those around it, on AMD's chips: rounds, each so many times over, as "16 x (1 read), 32 x (2
+    matrix, 1 load)".
 
     Around the range of a loop: `depth` is how many slots the rings filled in it have; `role`,
     `stage` and `order` are those of the loop in the loop around it; `share` is how many programs

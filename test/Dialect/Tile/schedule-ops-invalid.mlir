@@ -158,7 +158,7 @@ tile.kernel @k(%i: index) {
 #part = #tile.layout<offset = [[0,1],[0,2],[1,0],[2,0]]>
 tile.kernel @k(%i: index) {
   %x = tile.alloc : !tile.buffer<6x4xf32, #boxes>
-  // expected-error@+1 {{expected a part that the buffer's layout keeps together}}
+  // expected-error@+1 {{expected a part whose place does not permute what is in it}}
   %y = tile.part %x[%i, %i] : !tile.buffer<6x4xf32, #boxes> -> !tile.buffer<3x4xf32, #part>
   tile.return
 }
@@ -169,7 +169,7 @@ tile.kernel @k(%i: index) {
 #part = #tile.layout<offset = [[0,1],[0,2],[1,0]]>
 tile.kernel @k(%i: index) {
   %x = tile.alloc : !tile.buffer<4x4xf32, #mixed>
-  // expected-error@+1 {{expected a part that the buffer's layout keeps together}}
+  // expected-error@+1 {{expected a part of type '!tile.buffer<2x4xf32 of 4x4}}
   %y = tile.part %x[%i, %i] : !tile.buffer<4x4xf32, #mixed> -> !tile.buffer<2x4xf32, #part>
   tile.return
 }

@@ -70,6 +70,9 @@ TEST(Check, RefusesPinsOutOfRange) {
   EXPECT_EQ(checked(p), "op 1 'dot': role: expected one with a multiple of 8 warps, got 'mma' with "
                         "4");
   p = Product();
+  p.ops[p.dot].starts = 0;
+  EXPECT_THAT(checked(p), testing::HasSubstr("op 1 'dot': starts: expected 1 to"));
+  p = Product();
   p.ops[p.load].pins.inFlight = 1;
   EXPECT_EQ(checked(p), "op 0 'load': in_flight: expected none, since the op is not counted");
   p = Product();

@@ -53,6 +53,12 @@ TEST(Solver, HoldsPinnedDepthsAndCounts) {
   s = solve(p);
   EXPECT_EQ(s.ops[p.dot].inFlight, 2);
   EXPECT_EQ(s.interval, 601);
+  // If these are the two parts of one, that holds one slot more.
+  p.ops[p.dot].starts = 2;
+  p.ops[p.load].pins.depth = 2;
+  s = solve(p);
+  EXPECT_EQ(s.ops[p.dot].inFlight, 2);
+  p.ops[p.dot].starts = 1;
   p.ops[p.load].pins.depth.reset();
   p.ops[p.dot].pins.inFlight = 0;
   s = solve(p); // each dot is waited for before the next

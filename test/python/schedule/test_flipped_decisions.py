@@ -105,6 +105,13 @@ def with_pins() -> dict[str, str]:
             (dot, f"{dot}parts = array<i64: 1, 1, 2>, promote, reads_ahead = 1 : i64, swap, "),
         ),
         "places of parts": replaced(ampere, (dot, dot + places)),
+        "parts in flight": replaced(
+            product, ("{in_flight = 1 : i64, order", "{parts = array<i64: 1, 2, 2>, in_flight = 1 : i64, order")
+        ),
+        "places in flight": replaced(
+            product, ("{in_flight = 1 : i64, order", "{parts = array<i64: 1, 2, 1>, part_stages = array<i64: 0, 0, 0, 0>, "
+                      "part_orders = array<i64: 2, 3, 0, 1>, in_flight = 1 : i64, order"),
+        ),
         "slots": AS_READ + replaced(
             ampere, ("{tile.depth = 4}", ""),
             *(("{atom = #copy, ", f"{{buffer = !{name}, read_atom = #reader, depth = 4, atom = #copy, ")
@@ -139,7 +146,7 @@ def with_pins() -> dict[str, str]:
     }  # fmt: skip
 
 
-MORE = ["parts", "slots", "places of parts", "residency", "carried", "fetched", "cores", "launches",
+MORE = ["parts", "slots", "places of parts", "parts in flight", "places in flight", "residency", "carried", "fetched", "cores", "launches",
         "written later", "columns", "masks", "rows", "extents"]  # fmt: skip
 
 

@@ -23,7 +23,7 @@ struct AsyncDot {
   struct Operand {
     mlir::Value base;                         ///< in shared memory; null if it is not there
     mlir::Value address;                      ///< in tensor memory (i32), likewise
-    LinearLayout layout;                      ///< of the buffer or the tensor
+    LinearLayout layout;                      ///< of the tensor or the buffer, a window's whole
     llvm::SmallVector<mlir::Value> registers; ///< the tensor's elements, if in registers
     bool transposed = false;
     bool isUnsigned = false;

@@ -4,6 +4,7 @@
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/TargetInterface.h"
+#include <array>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,14 @@ namespace kiln {
 /// same for one that a source names and for one that it gives as an attribute.
 std::optional<std::string> whyUnfit(mlir::Operation *op, mlir::Attribute atom,
                                     TargetInterface target);
+
+/// Into how many parts a dot is cut along m, n and k.
+std::array<int64_t, 3> countParts(tile::DotOp dot);
+
+/// The instruction that `find` has for the columns of a dot's part, of so many in all; if it has
+/// none, that for all of them.
+mlir::Attribute findForParts(tile::DotOp dot, int64_t columns,
+                             llvm::function_ref<mlir::Attribute(int64_t)> find);
 
 /// The name of an instruction without that of its dialect; with another ending where programs of a
 /// cluster multiply by it together.

@@ -98,6 +98,8 @@ struct Op {
   Completion completion = Completion::Direct;
   /// Which counter counts it, if it is counted.
   unsigned counter = 0;
+  /// As how much work it is counted, all of which it starts at once.
+  int64_t starts = 1;
   /// Whether it only waits, so that it comes as late as its users let it (see Complete.h).
   bool isLate = false;
   /// Only a role with a multiple of so many warps can run it.

@@ -311,6 +311,31 @@ BufferType kiln::tile::getPartType(BufferType whole, ArrayRef<int64_t> shape) {
                          LayoutAttr::get(whole.getContext(), *part));
 }
 
+/// Whether offsets of so many along a dimension add up to places in memory.
+static bool areAddedUp(ArrayRef<LinearLayout::Basis> places, int64_t extent) {
+  ArrayRef<LinearLayout::Basis> beyond = places.drop_front(llvm::countr_zero(uint64_t(extent)));
+  bool mustFollow = !llvm::isPowerOf2_64(extent);
+  for (auto [number, place] : llvm::enumerate(beyond))
+    if (!llvm::isPowerOf2_64(place.front()) ||
+        (mustFollow && place.front() != beyond.front().front() << number))
+      return false;
+  return true;
+}
+
+BufferType kiln::tile::getWindowType(BufferType whole, ArrayRef<int64_t> shape) {
+  if (BufferType part = getPartType(whole, shape))
+    return part;
+  std::optional<LinearLayout> places =
+      cast<LayoutAttr>(whole.getLayout()).toLinear(whole.getShape()).invert();
+  if (!places)
+    return {};
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    if (extent != whole.getShape()[dim] && !areAddedUp(places->getBases(getDimName(dim)), extent))
+      return {};
+  return BufferType::get(whole.getContext(), shape, whole.getElementType(), whole.getLayout(),
+                         whole.getShape());
+}
+
 /// Some of the columns of an accumulator in tensor memory: of its own elements, or as what is
 /// written over it has them.
 static LogicalResult verifyColumns(PartOp op, PendingType whole, PendingType part) {
@@ -345,9 +370,9 @@ LogicalResult PartOp::verify() {
     if (of % extent)
       return emitOpError("expected extents that divide the buffer's, got ")
              << part << " of " << whole;
-  BufferType expected = getPartType(whole, part.getShape());
+  BufferType expected = getWindowType(whole, part.getShape());
   if (!expected)
-    return emitOpError("expected a part that the buffer's layout keeps together, got ")
+    return emitOpError("expected a part whose place does not permute what is in it, got ")
            << part << " of " << whole;
   if (part == expected)
     return success();

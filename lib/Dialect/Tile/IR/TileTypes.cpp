@@ -150,17 +150,20 @@ LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError,
 
 Type BufferType::parse(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
-  SmallVector<int64_t> shape;
+  SmallVector<int64_t> shape, whole;
   Type element;
   Attribute layout;
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
       parser.parseType(element))
     return {};
+  if (succeeded(parser.parseOptionalKeyword("of")) &&
+      parser.parseDimensionList(whole, /*allowDynamic=*/false, /*withTrailingX=*/false))
+    return {};
   if (succeeded(parser.parseOptionalComma()) && parser.parseAttribute(layout))
     return {};
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<BufferType>(loc, parser.getContext(), shape, element, layout);
+  return parser.getChecked<BufferType>(loc, parser.getContext(), shape, element, layout, whole);
 }
 
 void BufferType::print(AsmPrinter &printer) const {
@@ -168,21 +171,31 @@ void BufferType::print(AsmPrinter &printer) const {
   for (int64_t extent : getShape())
     printer << extent << 'x';
   printer << getElementType();
+  if (isWindow()) {
+    printer << " of ";
+    llvm::interleave(getWhole(), printer, "x");
+  }
   if (getLayout())
     printer << ", " << getLayout();
   printer << '>';
 }
 
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<int64_t> shape, Type elementType, Attribute layout) {
+                                 ArrayRef<int64_t> shape, Type elementType, Attribute layout,
+                                 ArrayRef<int64_t> whole) {
   if (!countElements(shape))
     return emitError() << "expected 1 to " << kMaxTileElements << " elements in a buffer";
   if (failed(verifyMemory(emitError, elementType, shape.size())))
     return failure();
+  bool isWindow = !whole.empty();
+  if (isWindow && (!layout || whole.size() != shape.size()))
+    return emitError() << "expected a window of " << shape.size()
+                       << " extents of a buffer with as many and a layout, got " << whole.size()
+                       << (layout ? "" : " and no layout");
   if (!layout)
     return success();
   auto order = dyn_cast<LayoutAttr>(layout);
   if (!order || llvm::any_of(order.getNames(), [](StringAttr name) { return name != "offset"; }))
     return emitError() << "expected a layout of offsets in a buffer, got " << layout;
-  return order.verifyEncoding(shape, elementType, emitError);
+  return order.verifyEncoding(isWindow ? whole : shape, elementType, emitError);
 }

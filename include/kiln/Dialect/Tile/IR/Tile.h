@@ -123,6 +123,9 @@ inline constexpr llvm::StringLiteral kThreadsAttrName = "tile.threads";
 namespace kiln::tile {
 /// The type of a part of a buffer; null if the layout does not keep such a part together.
 BufferType getPartType(BufferType whole, llvm::ArrayRef<int64_t> shape);
+/// The type of a part of a buffer that an engine reads out of the whole: a window if the layout
+/// does not keep such a part together; null if where a window begins permutes what is in it.
+BufferType getWindowType(BufferType whole, llvm::ArrayRef<int64_t> shape);
 /// The extents of a tile along all dimensions of its view: one where it has dropped one.
 llvm::SmallVector<int64_t> getWholeShape(llvm::ArrayRef<int64_t> shape,
                                          std::optional<llvm::ArrayRef<int64_t>> dropped);

@@ -318,7 +318,7 @@ def Tile_AllocOp : Tile_Op<"alloc"> {
     %b = tile.alloc : !tile.buffer<128x64xbf16>
     ```
   }];
-  let results = (outs Res<Tile_BufferType, "the memory",
+  let results = (outs Res<Tile_Buffer, "the memory",
                           [MemAlloc<Tile_SharedMemory>]>:$result);
   let assemblyFormat = "attr-dict `:` qualified(type($result))";
 }
@@ -342,7 +342,7 @@ def Tile_ReadOp : Tile_Op<"read"> {
     %v = tile.read %b at [0, 16] : !tile.buffer<128x64xbf16> -> tensor<128x16xbf16>
     ```
   }];
-  let arguments = (ins Arg<Tile_BufferType, "the memory", [MemRead<Tile_SharedMemory>]>:$buffer,
+  let arguments = (ins Arg<Tile_Buffer, "the memory", [MemRead<Tile_SharedMemory>]>:$buffer,
                        OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<Tile_ReadAtom>:$atom,
                        OptionalAttr<DenseI64ArrayAttr>:$at);
   let results = (outs Tile_Tensor:$result);
@@ -368,7 +368,7 @@ def Tile_WriteOp : Tile_Op<"write"> {
     ```
   }];
   let arguments = (ins Tile_Tensor:$value,
-                       Arg<Tile_BufferType, "the memory", [MemWrite<Tile_SharedMemory>]>:$buffer,
+                       Arg<Tile_Buffer, "the memory", [MemWrite<Tile_SharedMemory>]>:$buffer,
                        OptionalAttr<DenseI64ArrayAttr>:$extents, OptionalAttr<Tile_WriteAtom>:$atom);
   let assemblyFormat = [{
     $value `,` $buffer (`extents` $extents^)? attr-dict

@@ -191,7 +191,7 @@ def Tile_GetOp : Tile_SyncOp<"get", [
   }];
   let arguments = (ins Tile_ChannelType:$channel, I32:$slot, I32:$phase, UnitAttr:$to_start,
                        UnitAttr:$one_thread);
-  let results = (outs Variadic<AnyTypeOf<[Tile_BufferType, Tile_PendingType]>>:$buffers);
+  let results = (outs Variadic<AnyTypeOf<[Tile_Buffer, Tile_PendingType]>>:$buffers);
   let assemblyFormat = [{
     $channel `[` $slot `,` $phase `]` (`to_start` $to_start^)? (`one_thread` $one_thread^)?
     attr-dict `:` qualified(type($channel))
@@ -261,7 +261,7 @@ def Tile_CopyInOp : Tile_ScheduleOp<"copy_in", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins Arg<Tile_ViewType, "the source", [MemRead<Tile_GlobalMemory>]>:$view,
                        Variadic<Index>:$offsets,
-                       Arg<Tile_BufferType, "the destination", [MemWrite<Tile_SharedMemory>]>:$buffer,
+                       Arg<Tile_Buffer, "the destination", [MemWrite<Tile_SharedMemory>]>:$buffer,
                        Tile_AtomIn:$atom, OptionalAttr<Tile_CacheAttr>:$cache,
                        OptionalAttr<Tile_EvictionAttr>:$eviction,
                        OptionalAttr<DenseI64ArrayAttr>:$dropped,
@@ -287,7 +287,7 @@ def Tile_CopyOutOp : Tile_ScheduleOp<"copy_out"> {
       : !tile.buffer<64x64xbf16, #b>, !tile.view<?x?xbf16>
     ```
   }];
-  let arguments = (ins Arg<Tile_BufferType, "the source", [MemRead<Tile_SharedMemory>]>:$buffer,
+  let arguments = (ins Arg<Tile_Buffer, "the source", [MemRead<Tile_SharedMemory>]>:$buffer,
                        Arg<Tile_ViewType, "the destination", [MemWrite<Tile_GlobalMemory>]>:$view,
                        Variadic<Index>:$offsets, Tile_AtomOut:$atom,
                        OptionalAttr<Tile_CacheAttr>:$cache,
@@ -321,18 +321,21 @@ def Tile_PartOp : Tile_ScheduleOp<"part", [Pure]> {
   let summary = "a part of a buffer, or of an accumulator in tensor memory";
   let description = [{
     The part begins at these offsets, which are multiples of its extents. Its layout is that of
-    the whole, as far as it reaches. Of an accumulator it is some of the columns, in all rows: of its
+    the whole, as far as it reaches; if others of the whole lie between its elements, it is a window,
+    which a dot in flight alone reads. Of an accumulator it is some of the columns, in all rows: of its
     own elements, or, for a `tile.fill` that writes over a sum, of the operand's.
 
     ```mlir
     %half = tile.part %x[%row, %c0]
           : !tile.buffer<128x64xbf16, #a> -> !tile.buffer<64x64xbf16, #half>
+    %window = tile.part %x[%c0, %c32]
+            : !tile.buffer<128x64xbf16, #a> -> !tile.buffer<128x32xbf16 of 128x64, #a>
     %columns = tile.part %sum[%c0, %c64]
           : !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>
             -> !tile.pending<tensor<128x64xf32, #some>, tensor_memory>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[Tile_BufferType, Tile_PendingType]>:$buffer,
+  let arguments = (ins AnyTypeOf<[Tile_Buffer, Tile_PendingType]>:$buffer,
                        Variadic<Index>:$offsets);
   let results = (outs AnyTypeOf<[Tile_BufferType, Tile_PendingType]>:$result);
   let assemblyFormat = [{

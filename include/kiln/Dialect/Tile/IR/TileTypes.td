@@ -53,15 +53,34 @@ def Tile_BufferType : Tile_Type<"Buffer", "buffer"> {
     Shape and element type, and the layout that orders the elements in memory once it is
     decided. Element types and rank are those of a view; there are 1 to 2^24 elements.
 
+    A window is a part of a buffer whose elements lie between others of it: its layout is that of the
+    whole, whose extents stand behind `of`. It begins where its first element lies. A dot in flight
+    alone reads one (`tile.part`).
+
     ```mlir
     !tile.buffer<128x64xbf16>
     !tile.buffer<128x64xbf16, #layout>
+    !tile.buffer<128x32xbf16 of 128x64, #layout>
     ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
-                        OptionalParameter<"::mlir::Attribute">:$layout);
+                        OptionalParameter<"::mlir::Attribute">:$layout,
+                        OptionalArrayRefParameter<"int64_t">:$whole);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let builders = [
+    TypeBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType,
+                     "::mlir::Attribute":$layout), [{
+      return $_get($_ctxt, shape, elementType, layout, ::llvm::ArrayRef<int64_t>());
+    }]>,
+  ];
+  let extraClassDeclaration = [{
+    bool isWindow() const { return !getWhole().empty(); }
+    /// The extents that the layout orders.
+    ::llvm::ArrayRef<int64_t> getOrderedShape() const {
+      return isWindow() ? getWhole() : getShape();
+    }
+  }];
 }
 
 def Tile_PointerType : Tile_Type<"Pointer", "pointer"> {
@@ -166,5 +185,8 @@ def Tile_TensorOrScalar : AnyTypeOf<[Tile_Tensor, Tile_Element]>;
 def Tile_BoolTensorOrScalar : AnyTypeOf<[Tile_BoolTensor, I1]>;
 def Tile_IndexTensorOrScalar : AnyTypeOf<[Tile_IndexTensor, Index]>;
 def Tile_TensorOrBuffer : AnyTypeOf<[Tile_Tensor, Tile_BufferType]>;
+def Tile_Buffer : Type<And<[Tile_BufferType.predicate,
+                            CPred<"!::llvm::cast<::kiln::tile::BufferType>($_self).isWindow()">]>,
+    "buffer that is no window", "::kiln::tile::BufferType">;
 
 #endif // KILN_DIALECT_TILE_IR_TILETYPES_TD

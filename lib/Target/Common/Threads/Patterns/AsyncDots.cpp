@@ -37,7 +37,7 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
     } else if (auto buffer = dyn_cast<BufferType>(value.getType())) {
       operand.base = context.get(value);
       if (auto layout = dyn_cast_or_null<LayoutAttr>(buffer.getLayout()))
-        operand.layout = layout.toLinear(buffer.getShape());
+        operand.layout = layout.toLinear(buffer.getOrderedShape());
     } else {
       // Of registers each thread has the same whichever way the tensor is read.
       operand.layout = transposed ? getLayout(value).transposeOuts({1, 0}) : getLayout(value);
