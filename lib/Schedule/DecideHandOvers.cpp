@@ -191,20 +191,48 @@ int64_t kiln::countSlots(Value value) {
   return held + 1;
 }
 
-/// Where no product reads a buffer, the order that is best for its first reader; or rows of parts,
-/// if copies would not find theirs in one piece.
-static std::vector<LinearLayout> findOrders(const LinearLayout &written, RoleAttr maker,
-                                            ArrayRef<BufferReader> readers, RankedTensorType type,
-                                            TargetInterface target) {
+/// Shapes of a buffer for a tensor, the smallest first. An order counts the odd factor of one extent
+/// alone, so others may be rounded up to powers of two, but for those that a side's copies share
+/// out, whose places follow from the tensor's.
+static std::vector<SmallVector<int64_t>> getBufferShapes(ArrayRef<BufferReader> sides,
+                                                         ArrayRef<int64_t> shape) {
+  std::vector<SmallVector<int64_t>> shapes = {SmallVector<int64_t>(shape)};
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    bool isSharedOut = llvm::any_of(sides, [&](const BufferReader &side) {
+      return getShare(side, side.getLayout(), shape)[dim] != shape[dim];
+    });
+    if (isSharedOut || llvm::isPowerOf2_64(shape[dim]))
+      continue;
+    for (size_t i = 0, count = shapes.size(); i < count; ++i) {
+      shapes.push_back(shapes[i]);
+      shapes.back()[dim] = llvm::PowerOf2Ceil(shape[dim]);
+    }
+  }
+  llvm::erase_if(shapes, [](ArrayRef<int64_t> each) {
+    return llvm::count_if(each, [](int64_t extent) { return !llvm::isPowerOf2_64(extent); }) > 1;
+  });
+  llvm::sort(shapes, [](const auto &a, const auto &b) {
+    int64_t countA = ShapedType::getNumElements(a), countB = ShapedType::getNumElements(b);
+    return countA == countB ? a < b : countA < countB;
+  });
+  return shapes;
+}
+
+/// Where no product reads a buffer of a shape, the order that is best for its first reader; or rows
+/// of parts, if copies would not find theirs in one piece.
+static std::vector<LinearLayout> findOrdersOf(ArrayRef<BufferReader> sides, RankedTensorType type,
+                                              TargetInterface target) {
   ArrayRef<int64_t> shape = type.getShape();
-  std::vector<BufferReader> sides(readers);
-  sides.push_back({{}, 0, {}, maker.getCopies(), written});
   auto fits = [&](const LinearLayout &order) {
     return llvm::all_of(sides, [&](auto &side) { return admits(order, side, type); });
   };
+  auto layOut = [&](const BufferReader &side) {
+    return *LinearLayout::create(side.getLayout().getIns(), getTensorOuts(shape));
+  };
   unsigned bytes = getSharedElementBytes(type.getElementType());
   LinearLayout best =
-      planShared(written, readers.front().getLayout(), bytes, target.getChipRecord(), {}).layout;
+      planShared(layOut(sides.back()), layOut(sides.front()), bytes, target.getChipRecord(), {})
+          .layout;
   if (fits(best))
     return {best};
   std::vector<LinearLayout> orders;
@@ -214,6 +242,20 @@ static std::vector<LinearLayout> findOrders(const LinearLayout &written, RoleAtt
       if (fits(order))
         orders.push_back(order);
   return orders;
+}
+
+/// The same, of the smallest shape that has any.
+static std::vector<LinearLayout> findOrders(const LinearLayout &written, RoleAttr maker,
+                                            ArrayRef<BufferReader> readers, RankedTensorType type,
+                                            TargetInterface target) {
+  std::vector<BufferReader> sides(readers);
+  sides.push_back({{}, 0, {}, maker.getCopies(), written});
+  for (ArrayRef<int64_t> shape : getBufferShapes(sides, type.getShape())) {
+    auto held = RankedTensorType::get(shape, type.getElementType());
+    if (std::vector<LinearLayout> orders = findOrdersOf(sides, held, target); !orders.empty())
+      return orders;
+  }
+  return {};
 }
 
 /// The order in a buffer, of those that all sides can have, that is written and read by lanes in
@@ -292,7 +334,7 @@ FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, Ed
   FailureOr<LinearLayout> order = decideOrder(handed, edge, *target);
   if (failed(order))
     return failure();
-  auto buffer = BufferType::get(context, type.getShape(), type.getElementType(),
+  auto buffer = BufferType::get(context, order->getShape(), type.getElementType(),
                                 LayoutAttr::get(context, *order));
   int64_t slots = countSlots(value);
   if (findHandedDepth(value))

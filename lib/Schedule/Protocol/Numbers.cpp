@@ -58,8 +58,7 @@ Folded kiln::protocol::fold(Operation *op, GetNumber getNumber) {
           Value()};
 }
 
-std::optional<int64_t> kiln::protocol::findLoaded(ToScalarOp scalar, const Instance &instance,
-                                                  GetNumber getNumber) {
+std::optional<LoadedPlace> kiln::protocol::findLoaded(ToScalarOp scalar, GetNumber getNumber) {
   Operation *op = scalar.getInput().getDefiningOp();
   while (isa_and_nonnull<ReshapeOp, ConvertLayoutOp>(op))
     op = op->getOperand(0).getDefiningOp();
@@ -67,15 +66,14 @@ std::optional<int64_t> kiln::protocol::findLoaded(ToScalarOp scalar, const Insta
   auto view = load ? dyn_cast<BlockArgument>(load.getView()) : BlockArgument();
   if (!view || load.getType().getNumElements() != 1)
     return std::nullopt;
-  SmallVector<int64_t> place;
+  LoadedPlace loaded{view.getArgNumber(), {}};
   for (Value offset : load.getOffsets()) {
     std::optional<int64_t> number = getNumber(offset);
     if (!number)
       return std::nullopt;
-    place.push_back(*number);
+    loaded.place.push_back(*number);
   }
-  int64_t loaded = instance.getLoaded(view.getArgNumber(), place);
-  return scalar.getType().isInteger(1) ? loaded % 2 : loaded;
+  return loaded;
 }
 
 std::optional<HandedOver> kiln::protocol::findHandedOver(Value number) {
