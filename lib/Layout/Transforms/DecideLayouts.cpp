@@ -171,6 +171,8 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
                << dot.getType();
       if (getLayout(value) == layout)
         continue;
+      if (!layout.isExact())
+        return refuseExtents(kernel, value);
       builder.setInsertionPoint(user);
       auto type = withLayout(cast<RankedTensorType>(value.getType()), layout);
       auto conversion = ConvertLayoutOp::create(builder, value.getLoc(), type, value);

@@ -261,18 +261,7 @@ void AtomicCASOp::getEffects(Effects &effects) {
 
 //===- Buffers ------------------------------------------------------------------------------===//
 
-/// Whether a buffer has a tensor's shape; or with a layout, where an extent of the tensor is no power
-/// of two, the next one.
-static bool isOfShape(BufferType buffer, ArrayRef<int64_t> shape) {
-  return buffer.getShape() == shape ||
-         (buffer.getLayout() && buffer.getShape().size() == shape.size() &&
-          llvm::all_of(llvm::zip_equal(buffer.getShape(), shape), [](auto extents) {
-            auto [held, extent] = extents;
-            return held == extent || held == int64_t(llvm::PowerOf2Ceil(extent));
-          }));
-}
-
-/// All of the tensor; or as many elements of it as the buffer has.
+/// All of the buffer and all of the tensor; or as many elements of the tensor as the buffer has.
 static LogicalResult verifyContents(Operation *op, BufferType buffer, RankedTensorType tensor,
                                     std::optional<ArrayRef<int64_t>> extents) {
   if (extents) {
@@ -285,7 +274,7 @@ static LogicalResult verifyContents(Operation *op, BufferType buffer, RankedTens
            << ShapedType::getNumElements(*extents) << " elements of " << tensor.getElementType()
            << ", got " << buffer;
   }
-  if (isOfShape(buffer, tensor.getShape()) && buffer.getElementType() == tensor.getElementType())
+  if (buffer.getShape() == tensor.getShape() && buffer.getElementType() == tensor.getElementType())
     return success();
   return op->emitOpError("expected a tensor of the buffer's shape and element type, got ")
          << tensor << " for " << buffer;
