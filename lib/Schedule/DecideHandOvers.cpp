@@ -309,11 +309,17 @@ FailureOr<BufferType> HandOverDecider::decideBuffer(ConvertLayoutOp handed, Edge
     if (BufferType buffer = find(findOrders(sides, held, target), box))
       return buffer;
   }
-  return emitSourceError(edge.uses.front().second.front()->getOwner(),
-                         "expected a tensor that copies ('copies') share out in one way, since "
-                         "each of role \"")
-         << edge.maker.getName() << "\" writes a part of a buffer and others read theirs, got "
-         << type;
+  Operation *user = edge.uses.front().second.front()->getOwner();
+  InFlightDiagnostic error =
+      emitSourceError(user, "expected a tensor that copies ('copies') share out in one way, since "
+                            "each of role \"")
+      << edge.maker.getName() << "\" writes a part of a buffer and others read theirs, got " << type;
+  for (auto &[role, uses] : edge.uses)
+    error.attachNote(uses.front()->getOwner()->getLoc())
+        << "role \"" << cast<RoleAttr>(role).getName() << "\" of "
+        << cast<RoleAttr>(role).getCopies() << " copies of " << cast<RoleAttr>(role).getWarps()
+        << " warps reads it; as many copies, of as many warps, as it is made by share it out alike";
+  return error;
 }
 
 /// A sum in tensor memory stays there, where so many more than one have room as its dot says to be

@@ -13,11 +13,11 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // DECIDED-LABEL: tile.kernel @boxes
 // DECIDED: tile.convert_layout %{{.*}} {role = "make", tile.handed = !tile.channel<1, [[B:!tile.buffer<128x32xf32, #[a-z0-9]+>]], [[B]], [[B]]>}
 // CHECK-LABEL: tile.kernel @boxes
-// CHECK: %[[RING:.*]] = tile.channel full = 8 empty = 4 : !tile.channel<1, [[B:!tile.buffer<128x32xf32, #.*>]], [[B]], [[B]]>
-// CHECK: %[[T:.*]] = tile.load {{.*}} role = "make"
-// CHECK-DAG: %[[X:.*]] = tile.slice %[[T]] at [0, 0] {tile.role = "make"} : tensor<128x96xf32, #{{.*}}> -> tensor<128x32xf32, #{{.*}}>
-// CHECK-DAG: %[[Y:.*]] = tile.slice %[[T]] at [0, 32]
-// CHECK-DAG: %[[Z:.*]] = tile.slice %[[T]] at [0, 64]
+// CHECK: %[[RING:.*]] = tile.channel full = 8 empty = 4 : !tile.channel<1, [[B:!tile.buffer<128x32xf32, #[a-z0-9]+>]], [[B]], [[B]]>
+// CHECK: %[[T:.*]] = tile.load {{.*}}role = "make"
+// CHECK-DAG: %[[X:.*]] = tile.slice %[[T]] [0, 0] {role = "make"} : tensor<128x96xf32, #{{.*}}> -> tensor<128x32xf32, #{{.*}}>
+// CHECK-DAG: %[[Y:.*]] = tile.slice %[[T]] [0, 32]
+// CHECK-DAG: %[[Z:.*]] = tile.slice %[[T]] [0, 64]
 // CHECK: tile.put %[[RING]]
 // CHECK: tile.write %[[X]],
 // CHECK: tile.write %[[Y]],
@@ -26,7 +26,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // CHECK-NEXT: %[[A:.*]] = tile.read %[[G]]#0
 // CHECK-NEXT: %[[C:.*]] = tile.read %[[G]]#1
 // CHECK-NEXT: %[[D:.*]] = tile.read %[[G]]#2
-// CHECK-NEXT: %[[ALL:.*]] = tile.concat %[[A]], %[[C]], %[[D]] axis = 1 {tile.role = "use"}
+// CHECK-NEXT: %[[ALL:.*]] = tile.concat %[[A]], %[[C]], %[[D]] axis = 1 {role = "use"}
 // CHECK: tile.store %[[ALL]],
 tile.kernel @boxes(%a: !view, %b: !view) attributes {
     tile.roles = [#tile.role<"make", warps = 4, copies = 2>, #tile.role<"use", warps = 4>]} {

@@ -1,11 +1,13 @@
 """Loops and conditions around the loads of one role that a number of another role's tensors decides:
-it is handed over, and whoever loads waits for it. On emulated chips, against NumPy."""
+it is handed over, and whoever loads waits for it. And sums of copies of a role that another stores.
+On emulated chips, against NumPy."""
 
 from __future__ import annotations
 
 import ml_dtypes
 import numpy as np
 import pytest
+from telling_kernels import iterated, so_many, stored, until_large, where_large
 
 import kiln
 
@@ -14,27 +16,6 @@ COPIES = [
     ("sm_80", "cp_async"), ("sm_80", "through_registers"), ("sm_90a", "tma"), ("sm_90a", "cp_async"),
     ("sm_90a", "through_registers"), ("sm_100a", "tma"), ("sm_100a", "cp_async"),
 ]  # fmt: skip
-
-
-@kiln.kernel
-def until_large(
-    x: kiln.View, c: kiln.View, counts: kiln.View, atom: kiln.constexpr, depth: kiln.constexpr,
-    copies: kiln.constexpr, warps: kiln.constexpr,
-):  # fmt: skip
-    """Adds tiles until an element is 4 or more."""
-    i = kiln.grid(x.shape[0] // 64)
-    kiln.pin(roles=(kiln.role("load", warps=warps), kiln.role("use", warps=4, copies=copies)))
-    acc, trips = kiln.zeros((64, 32), kiln.f32), 0
-    largest = kiln.max(kiln.max(acc, axis=1), axis=0)
-    while largest < 4.0:
-        t = kiln.pin(
-            x.load((i * 64, trips * 32), (64, 32)), atom=atom, depth=depth, ring="t", role="load"
-        )
-        acc = kiln.pin(acc + t.to(kiln.f32), role="use")
-        largest = kiln.max(kiln.max(acc, axis=1), axis=0)
-        trips += 1
-    kiln.pin(c.store((i * 64, 0), acc), role="use")
-    kiln.pin(counts.store((i,), kiln.full((1,), trips, kiln.i32)), role="load")
 
 
 @pytest.mark.parametrize("copies", [1, 2])
@@ -57,25 +38,6 @@ def test_a_while_that_another_role_ends(
         np.testing.assert_allclose(c[64 * i : 64 * i + 64], acc, rtol=1e-6)
 
 
-@kiln.kernel
-def where_large(
-    x: kiln.View, c: kiln.View, atom: kiln.constexpr, depth: kiln.constexpr, copies: kiln.constexpr,
-    warps: kiln.constexpr,
-):  # fmt: skip
-    """Tiles with an element above a half are loaded again, and their squares are added."""
-    i = kiln.grid(x.shape[0] // 64)
-    kiln.pin(roles=(kiln.role("load", warps=warps), kiln.role("use", warps=4, copies=copies)))
-    acc = kiln.zeros((64, 32), kiln.f32)
-    for p in range(0, x.shape[1], 32):
-        t = kiln.pin(
-            x.load((i * 64, p), (64, 32)), atom=atom, depth=depth, ring="t", role="load"
-        ).to(kiln.f32)
-        if kiln.max(kiln.max(t, axis=1), axis=0) > 0.5:
-            u = kiln.pin(x.load((i * 64, p), (64, 32)), atom=atom, depth=1, ring="u", role="load")
-            acc = kiln.pin(acc + t * u.to(kiln.f32), role="use")
-    kiln.pin(c.store((i * 64, 0), acc), role="use")
-
-
 @pytest.mark.parametrize("copies", [1, 2])
 @pytest.mark.parametrize("chip, atom", COPIES)
 def test_a_condition_of_another_role(
@@ -90,25 +52,6 @@ def test_a_condition_of_another_role(
     tiles = x.astype(np.float64).reshape(2, 64, -1, 32).transpose(0, 2, 1, 3)
     large = (tiles.max(axis=(2, 3)) > 0.5)[:, :, None, None]
     np.testing.assert_allclose(c, (tiles**2 * large).sum(axis=1).reshape(128, 32), atol=1e-5)
-
-
-@kiln.kernel
-def so_many(
-    x: kiln.View, c: kiln.View, atom: kiln.constexpr, depth: kiln.constexpr, copies: kiln.constexpr,
-    warps: kiln.constexpr, dtype: kiln.constexpr,
-):  # fmt: skip
-    """Adds as many tiles as four times the largest of the first."""
-    i = kiln.grid(x.shape[0] // 64)
-    kiln.pin(roles=(kiln.role("load", warps=warps), kiln.role("use", warps=4, copies=copies)))
-    first = kiln.pin(x.load((i * 64, 0), (64, 32)), role="use").to(dtype)
-    acc = kiln.zeros((64, 32), kiln.f32)
-    trips = (kiln.max(kiln.max(first * 4, axis=1), axis=0)).to(kiln.i32)
-    for p in range(0, trips):
-        t = kiln.pin(
-            x.load((i * 64, p * 32), (64, 32)), atom=atom, depth=depth, ring="t", role="load"
-        )
-        acc = kiln.pin(acc + t.to(kiln.f32), role="use")
-    kiln.pin(c.store((i * 64, 0), acc), role="use")
 
 
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "i32", "i8"])
@@ -126,37 +69,6 @@ def test_trips_that_another_role_counts(
         tiles = x[64 * i : 64 * i + 64].astype(np.float64).reshape(64, -1, 32)
         trips = max(int(4 * tiles[:, 0].max()), 0)
         np.testing.assert_array_equal(c[64 * i : 64 * i + 64], tiles[:, :trips].sum(axis=1))
-
-
-@kiln.kernel
-def iterated(
-    a: kiln.View, c: kiln.View, trips: kiln.View, atom: kiln.constexpr, copy: kiln.constexpr,
-    copies: kiln.constexpr, flight: kiln.constexpr,
-):  # fmt: skip
-    """Adds products of what is loaded until the largest sum is past a bound; a third role stores."""
-    rows = 64 * copies
-    i = kiln.grid(a.shape[0] // rows)
-    kiln.pin(
-        roles=(
-            kiln.role("load", warps=4),
-            kiln.role("mma", warps=4, copies=copies),
-            kiln.role("store", warps=4),
-        )
-    )
-    acc, n, most = kiln.zeros((rows, 64), kiln.f32), 0, kiln.f32(0.0)
-    while (most < 100.0) & (n * 64 < a.shape[1]):
-        x = kiln.pin(a.load((i * rows, n * 64), (rows, 64)), atom=copy, role="load", depth=2)
-        y = kiln.pin(a.load((0, n * 64), (64, 64)), atom=copy, role="load", depth=2)
-        if flight is None:
-            acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), atom=atom, role="mma")
-        else:
-            acc = kiln.pin(
-                kiln.dot(x, y, acc, transpose_b=True), atom=atom, in_flight=flight, role="mma"
-            )
-        most = kiln.max(kiln.max(acc, axis=1), axis=0)
-        n += 1
-    kiln.pin(c.store((i * rows, 0), acc), role="store")
-    kiln.pin(trips.store((i,), kiln.full((1,), n, kiln.i32)), role="store")
 
 
 @pytest.mark.parametrize("copies", [1, 2])
@@ -182,3 +94,43 @@ def test_products_until_they_are_large(rng, chip, atom, copy, flight, copies: in
             acc, n = acc + mine[:, k] @ x[:64, k].T, n + 1
         assert trips[i] == n
         np.testing.assert_array_equal(c[rows * i : rows * i + rows], acc)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize(
+    "rows, columns, copies, users, warps",
+    [
+        (64, 128, 2, 1, 4), (128, 96, 2, 1, 4), (128, 96, 2, 2, 8), (192, 64, 3, 1, 8),
+        (192, 64, 3, 3, 4), (64, 192, 3, 3, 4), (192, 96, 3, 3, 4),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "chip, atom, copy, flight",
+    [
+        ("sm_80", "mma_sync", "cp_async", None), ("sm_90a", "wgmma", "tma", 0),
+        ("sm_100a", "tcgen05", "tma", 0),
+    ],
+)  # fmt: skip
+def test_sums_that_another_role_stores(
+    rng, chip, atom, copy, flight, rows: int, columns: int, copies: int, users: int, warps: int,
+    dtype: str,
+) -> None:  # fmt: skip
+    m, n, k = rows + int(rng.integers(1, 99)), columns + int(rng.integers(1, 99)), 72
+    a, b = (rng.integers(-2, 3, (x, k)).astype(BF16) for x in (m, n))
+    c = np.full((m, n), np.nan, np.float32 if dtype == "f32" else BF16)
+    stored.options(device=f"emu:{chip}")(
+        a, b, c, atom=atom, copy=copy, flight=flight, rows=rows, columns=columns, copies=copies,
+        users=users, warps=warps,
+    )  # fmt: skip
+    want = (a.astype(np.float64) @ b.astype(np.float64).T).astype(c.dtype)
+    np.testing.assert_array_equal(c, want)
+
+
+def test_what_threads_cannot_have_is_refused(rng) -> None:
+    """Two extents of no power of two, which registers of one copy would both count."""
+    a, b = (np.zeros((x, 64), BF16) for x in (192, 96))
+    c = np.zeros((192, 96), BF16)
+    tile = dict(rows=192, columns=96, copies=3, users=1, warps=4)
+    with pytest.raises(kiln.CompileError, match="that one part of a place counts") as refused:
+        stored.options(device="emu:sm_90a")(a, b, c, atom="wgmma", copy="tma", flight=0, **tile)
+    assert "acc.to(c.dtype)" in str(refused.value) and "3 copies" in str(refused.value)
