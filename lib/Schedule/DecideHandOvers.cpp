@@ -316,9 +316,8 @@ FailureOr<BufferType> HandOverDecider::decideBuffer(ConvertLayoutOp handed, Edge
       << edge.maker.getName() << "\" writes a part of a buffer and others read theirs, got " << type;
   for (auto &[role, uses] : edge.uses)
     error.attachNote(uses.front()->getOwner()->getLoc())
-        << "role \"" << cast<RoleAttr>(role).getName() << "\" of "
-        << cast<RoleAttr>(role).getCopies() << " copies of " << cast<RoleAttr>(role).getWarps()
-        << " warps reads it; as many copies, of as many warps, as it is made by share it out alike";
+        << "role \"" << cast<RoleAttr>(role).getName() << "\" reads it by "
+        << cast<RoleAttr>(role).getCopies() << " copies; one copy ('copies') can read all of it";
   return error;
 }
 

@@ -76,17 +76,32 @@ void Tracer::nameResults(Operation *op) {
   if (result.wasInterrupted())
     return;
   for (auto [i, value] : llvm::enumerate(op->getResults()))
-    setNamed(value, getName({name, i}));
+    setDrawn(value, getName({name, i}));
 }
 
-void Tracer::setNamed(Value value, uint64_t name) {
+/// A number that follows from named ones.
+void Tracer::setDrawn(Value value, uint64_t name) {
   Type type = value.getType();
-  result.draws |= type.isIntOrIndex();
-  known[value] = type.isIntOrIndex() ? Known{Known::Number, instance.draw(name, type)}
-                                     : Known{Known::Named, int64_t(name)};
+  if (!type.isIntOrIndex())
+    return setNamed(value, name);
+  result.draws = true;
+  known[value] = {Known::Number, instance.draw(name, type)};
+}
+
+/// What becomes of a tensor as a number: as it is, it may be any. A bit is one of two.
+void Tracer::setNamed(Value value, uint64_t name) {
+  if (value.getType().isInteger(1))
+    return setDrawn(value, name);
+  known[value] = {Known::Named, int64_t(name)};
 }
 
 /// What a role has of its tensors, and no other.
 void Tracer::nameOwn(Value value) {
   setNamed(value, getName({result.role, uint64_t(counts++), instance.getNumber()}));
+}
+
+std::optional<int64_t> Tracer::getBound(Value value) {
+  if (Known it = get(value); it.kind == Known::Named)
+    setDrawn(value, uint64_t(it.value));
+  return getNumber(value);
 }

@@ -124,6 +124,9 @@ struct HandedOver {
   unsigned channel, bits;
 };
 std::optional<HandedOver> findHandedOver(mlir::Value number);
+/// Whether what goes through a channel of one element has a name: a real, or what becomes of a
+/// tensor and goes as it is.
+bool hasName(tile::WarpGroupsOp groups, unsigned channel);
 
 /// Programs of the cluster, a bit each, and what goes to each of them: bytes, or an arrival.
 struct Reach {

@@ -19,8 +19,7 @@ const HandedOver *Tracer::getHandedOver(Value number) {
 
 /// The number that is handed over as a use of a channel.
 void Tracer::setHandedOver(Value value, unsigned channel, int64_t position, unsigned bits) {
-  Type type = getElementTypeOrSelf(value.getType());
-  if (isa<FloatType>(type))
+  if (hasName(groups, channel))
     return setNamed(value, getName({channel, uint64_t(position), uint64_t(instance.program),
                                     instance.getNumber()}));
   known[value] = {Known::Number, instance.getHandedOver(channel, position, bits)};
@@ -142,8 +141,8 @@ bool Tracer::canSkip(Operation *loop) {
 LogicalResult Tracer::runLoop(scf::ForOp loop) {
   if (canSkip(loop))
     return touchInside(loop);
-  std::optional<int64_t> first = getNumber(loop.getLowerBound());
-  std::optional<int64_t> end = getNumber(loop.getUpperBound()), step = getNumber(loop.getStep());
+  std::optional<int64_t> first = getBound(loop.getLowerBound());
+  std::optional<int64_t> end = getBound(loop.getUpperBound()), step = getBound(loop.getStep());
   if (!first || !end || !step || *step <= 0) {
     for (Value value : loop.getResults())
       known.erase(value);

@@ -83,7 +83,9 @@ private:
   const HandedOver *getHandedOver(mlir::Value number);
   std::optional<int64_t> drawCount(tile::AtomicRMWOp atomic);
   void nameResults(mlir::Operation *op);
+  void setDrawn(mlir::Value value, uint64_t name);
   void setNamed(mlir::Value value, uint64_t name);
+  std::optional<int64_t> getBound(mlir::Value value);
   void nameOwn(mlir::Value value);
   llvm::LogicalResult advance(tile::AdvanceOp op);
   llvm::LogicalResult acquire(tile::AcquireOp op);
