@@ -313,7 +313,8 @@ FailureOr<BufferType> HandOverDecider::decideBuffer(ConvertLayoutOp handed, Edge
   InFlightDiagnostic error =
       emitSourceError(user, "expected a tensor that copies ('copies') share out in one way, since "
                             "each of role \"")
-      << edge.maker.getName() << "\" writes a part of a buffer and others read theirs, got " << type;
+      << edge.maker.getName() << "\" writes a part of a buffer and others read theirs, got "
+      << type;
   for (auto &[role, uses] : edge.uses)
     error.attachNote(uses.front()->getOwner()->getLoc())
         << "role \"" << cast<RoleAttr>(role).getName() << "\" reads it by "

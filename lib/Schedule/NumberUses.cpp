@@ -52,7 +52,8 @@ bool kiln::tellsRole(Value number, RoleAttr role) {
       continue;
     for (OpOperand &use : value.getUses()) {
       Operation *user = use.getOwner();
-      bool isControl = isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp, scf::ConditionOp>(user);
+      bool isControl =
+          isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp, scf::ConditionOp>(user);
       if (Operation *decided = getDecided(use)) {
         auto find = [&](Operation *inner) {
           return isOfRole(inner) ? WalkResult::interrupt() : WalkResult::advance();

@@ -258,7 +258,7 @@ LogicalResult HandOver::commit() {
 /// Where each buffer of a slot has its box of the tensor, and along which dimension they lie beside
 /// one another.
 static std::pair<SmallVector<SmallVector<int64_t>>, int64_t> getBoxes(ChannelType type,
-                                                                     ArrayRef<int64_t> shape) {
+                                                                      ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> box = type.getBuffer(0).getShape();
   int64_t axis = 0;
   while (axis + 1 < int64_t(shape.size()) && box[axis] == shape[axis])
@@ -367,9 +367,9 @@ LogicalResult HandOver::write() {
   if (type.getBuffers().size() > 1) {
     parts.clear();
     for (ArrayRef<int64_t> offsets : getBoxes(type, stored.getShape()).first)
-      parts.push_back(inRole(SliceOp::create(builder, loc, getBoxType(written, buffer.getShape()),
-                                             written, offsets),
-                             maker));
+      parts.push_back(inRole(
+          SliceOp::create(builder, loc, getBoxType(written, buffer.getShape()), written, offsets),
+          maker));
   }
   NextOp next = makeNext(builder, loc, ring, maker);
   next.setFills(reads.contains(maker));

@@ -57,7 +57,9 @@ static uint64_t getKind(Operation *op) {
 void Tracer::nameResults(Operation *op) {
   for (Value value : op->getResults())
     known.erase(value);
-  auto isNamed = [](Type type) { return isa<RankedTensorType>(type) || type.isIntOrIndexOrFloat(); };
+  auto isNamed = [](Type type) {
+    return isa<RankedTensorType>(type) || type.isIntOrIndexOrFloat();
+  };
   if (!isMemoryEffectFree(op) || !llvm::all_of(op->getResultTypes(), isNamed))
     return;
   uint64_t name = getKind(op);

@@ -24,8 +24,9 @@
 //
 // A number that one role hands to others through a slot of one element is the instance's to say:
 // its maker has it from where it hands it over on, and each reader that of the use that it got. Of
-// reals, and of what a role has of its tensors, it says a name alone, and numbers that come of them,
-// as of a comparison, are drawn by that (Names.cpp): roles that ask the same have the same answer.
+// reals, and of what a role has of its tensors, it says a name alone, and numbers that come of
+// them, as of a comparison, are drawn by that (Names.cpp): roles that ask the same have the same
+// answer.
 //
 // Where copies go to several programs of a cluster, part 2 runs all of its programs, and part 3 all
 // their traces together. A slot is full when all bytes that its own program announces have come,
