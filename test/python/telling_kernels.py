@@ -122,3 +122,19 @@ def stored(
                 kiln.dot(x, y, acc, transpose_b=True), atom=atom, in_flight=flight, role="mma"
             )
     kiln.pin(c.store((i * rows, j * columns), acc.to(c.dtype)), role="store")
+
+
+@kiln.kernel
+def until_past(
+    x: kiln.View, c: kiln.View, atom: kiln.constexpr, bound: kiln.constexpr, copies: kiln.constexpr
+):  # fmt: skip
+    """Adds whole numbers until one is past a bound."""
+    i = kiln.grid(x.shape[0] // 64)
+    kiln.pin(roles=(kiln.role("load", warps=1), kiln.role("use", warps=4, copies=copies)))
+    acc, trips, most = kiln.zeros((64, 32), x.dtype), 0, x.dtype(0)
+    while most < bound:
+        t = kiln.pin(x.load((i * 64, trips * 32), (64, 32)), atom=atom, depth=2, role="load")
+        acc = kiln.pin(acc + t, role="use")
+        most = kiln.max(kiln.max(acc, axis=1), axis=0)
+        trips += 1
+    kiln.pin(c.store((i * 64, 0), acc), role="use")

@@ -3,6 +3,7 @@
 // same from the same have one name. Where it becomes a number, that is drawn by its name.
 #include "Tracer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/xxhash.h"
 
@@ -24,16 +25,21 @@ uint64_t kiln::protocol::getName(std::initializer_list<uint64_t> parts) {
   return name;
 }
 
-/// Under a pattern of two either outcome is as likely; under the others loops that one of them goes
-/// on by go on for long, and the longer, the larger the extents are.
-int64_t Instance::draw(uint64_t name, Type type) const {
-  constexpr int64_t kBelow = 6, kLong = 8;
+/// Under a pattern of two either outcome is as likely, and half of the numbers are small; under the
+/// others loops that one of them goes on by go on for long, and the longer, the larger the extents
+/// are.
+int64_t Instance::draw(uint64_t name, Type type, ArrayRef<int64_t> compared) const {
+  constexpr uint64_t kBelow = 6, kLong = 8;
   uint64_t mixed = mix(mix(name, pattern), 0x5851f42d4c957f2d) >> 16;
-  if (!type.isInteger(1))
-    return int64_t(mixed % (kBelow * scale));
+  bool isOften = mixed % (kLong * scale) != 0, isMost = pattern % 4 == 1;
+  if (type.isInteger(1))
+    return pattern % 2 ? isOften == isMost : mixed % 2;
+  if (compared.empty() || (pattern % 2 == 0 && mixed % 2 == 0))
+    return int64_t((mixed >> 1) % (kBelow * scale));
+  // On either side of what it is compared with, or the same.
   if (pattern % 2 == 0)
-    return mixed % 2;
-  return (mixed % (kLong * scale) != 0) == (pattern % 4 == 1);
+    return compared[(mixed >> 1) % compared.size()] + int64_t((mixed >> 16) % 3) - 1;
+  return isOften == isMost ? compared.back() + 1 : compared.front() - 1;
 }
 
 /// What an op does, as far as names tell: what it is, and what is in it.
@@ -78,32 +84,43 @@ void Tracer::nameResults(Operation *op) {
   if (result.wasInterrupted())
     return;
   for (auto [i, value] : llvm::enumerate(op->getResults()))
-    setDrawn(value, getName({name, i}));
+    setNamed(value, getName({name, i}));
 }
 
-/// A number that follows from named ones.
-void Tracer::setDrawn(Value value, uint64_t name) {
-  Type type = value.getType();
-  if (!type.isIntOrIndex())
-    return setNamed(value, name);
-  result.draws = true;
-  known[value] = {Known::Number, instance.draw(name, type)};
+/// The whole numbers that the kernel's of a type are compared with, or if none are, those of any
+/// type; the least first.
+ArrayRef<int64_t> Tracer::getCompared(Type type) {
+  auto [at, isNew] = compared.try_emplace(type);
+  if (!isNew)
+    return at->second;
+  SmallVector<int64_t> alike, all;
+  groups.walk([&](arith::CmpIOp comparison) {
+    for (Value operand : comparison->getOperands()) {
+      APInt number;
+      if (!matchPattern(operand, m_ConstantInt(&number)))
+        continue;
+      all.push_back(number.getSExtValue());
+      if (operand.getType() == type)
+        alike.push_back(all.back());
+    }
+  });
+  at->second = alike.empty() ? std::move(all) : std::move(alike);
+  llvm::sort(at->second);
+  return at->second;
 }
 
-/// What becomes of a tensor as a number: as it is, it may be any. A bit is one of two.
+/// Reals and tensors have the name; a whole number is drawn by it.
 void Tracer::setNamed(Value value, uint64_t name) {
-  if (value.getType().isInteger(1))
-    return setDrawn(value, name);
-  known[value] = {Known::Named, int64_t(name)};
+  Type type = value.getType();
+  if (!type.isIntOrIndex()) {
+    known[value] = {Known::Named, int64_t(name)};
+    return;
+  }
+  result.draws = true;
+  known[value] = {Known::Number, instance.draw(name, type, getCompared(type))};
 }
 
 /// What a role has of its tensors, and no other.
 void Tracer::nameOwn(Value value) {
   setNamed(value, getName({result.role, uint64_t(counts++), instance.getNumber()}));
-}
-
-std::optional<int64_t> Tracer::getBound(Value value) {
-  if (Known it = get(value); it.kind == Known::Named)
-    setDrawn(value, uint64_t(it.value));
-  return getNumber(value);
 }

@@ -66,7 +66,8 @@ struct Instance {
   /// half of the instances it counts on from the program's number, as what an atomic counts does.
   int64_t getHandedOver(unsigned channel, int64_t position, unsigned bits) const;
   /// What comes of reals, or of a tensor, as a number: by its name, the same for all who have it.
-  int64_t draw(uint64_t name, mlir::Type type) const;
+  /// It may be on either side of what numbers are compared with, of which these are all.
+  int64_t draw(uint64_t name, mlir::Type type, llvm::ArrayRef<int64_t> compared) const;
   /// Which of the lists of extents, and how many times as large they are.
   unsigned pattern;
   int64_t scale = 1;

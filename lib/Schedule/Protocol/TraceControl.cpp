@@ -141,8 +141,8 @@ bool Tracer::canSkip(Operation *loop) {
 LogicalResult Tracer::runLoop(scf::ForOp loop) {
   if (canSkip(loop))
     return touchInside(loop);
-  std::optional<int64_t> first = getBound(loop.getLowerBound());
-  std::optional<int64_t> end = getBound(loop.getUpperBound()), step = getBound(loop.getStep());
+  std::optional<int64_t> first = getNumber(loop.getLowerBound());
+  std::optional<int64_t> end = getNumber(loop.getUpperBound()), step = getNumber(loop.getStep());
   if (!first || !end || !step || *step <= 0) {
     for (Value value : loop.getResults())
       known.erase(value);

@@ -83,9 +83,8 @@ private:
   const HandedOver *getHandedOver(mlir::Value number);
   std::optional<int64_t> drawCount(tile::AtomicRMWOp atomic);
   void nameResults(mlir::Operation *op);
-  void setDrawn(mlir::Value value, uint64_t name);
+  llvm::ArrayRef<int64_t> getCompared(mlir::Type type);
   void setNamed(mlir::Value value, uint64_t name);
-  std::optional<int64_t> getBound(mlir::Value value);
   void nameOwn(mlir::Value value);
   llvm::LogicalResult advance(tile::AdvanceOp op);
   llvm::LogicalResult acquire(tile::AcquireOp op);
@@ -154,6 +153,8 @@ private:
   llvm::DenseMap<mlir::Value, Known> known;
   /// By number; none of those that no other role reads.
   llvm::DenseMap<mlir::Value, std::optional<HandedOver>> handedOver;
+  /// By type: what numbers are compared with.
+  llvm::DenseMap<mlir::Type, llvm::SmallVector<int64_t>> compared;
   /// The next use of a channel, and those behind it that came first.
   struct Uses {
     int64_t next = 0, skipped = 0;

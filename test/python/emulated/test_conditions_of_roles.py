@@ -7,7 +7,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from telling_kernels import iterated, so_many, stored, until_large, where_large
+from telling_kernels import iterated, so_many, stored, until_large, until_past, where_large
 
 import kiln
 
@@ -52,6 +52,22 @@ def test_a_condition_of_another_role(
     tiles = x.astype(np.float64).reshape(2, 64, -1, 32).transpose(0, 2, 1, 3)
     large = (tiles.max(axis=(2, 3)) > 0.5)[:, :, None, None]
     np.testing.assert_allclose(c, (tiles**2 * large).sum(axis=1).reshape(128, 32), atol=1e-5)
+
+
+@pytest.mark.parametrize("bound", [5, 90])
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_whole_numbers_that_end_a_while(rng, dtype: type, bound: int) -> None:
+    x = rng.integers(0, 9, (128, 1024)).astype(dtype)
+    c = np.zeros((128, 32), dtype)
+    chip = str(rng.choice(["sm_80", "sm_90a"]))
+    until_past.options(device=f"emu:{chip}")(
+        x, c, atom="cp_async", bound=bound, copies=int(rng.integers(1, 3))
+    )
+    for i in range(2):
+        acc, trips = np.zeros((64, 32), dtype), 0
+        while acc.max() < bound:
+            acc, trips = acc + x[64 * i : 64 * i + 64, 32 * trips : 32 * trips + 32], trips + 1
+        np.testing.assert_array_equal(c[64 * i : 64 * i + 64], acc)
 
 
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "i32", "i8"])
