@@ -1,5 +1,5 @@
 // Which roles a number tells what they do, by following it forwards through what each role computes
-// for itself.
+// for itself; and which number decides what runs, by following it backwards.
 #include "Slice.h"
 
 using namespace mlir;
@@ -71,4 +71,59 @@ bool kiln::tellsRole(Value number, RoleAttr role) {
     }
   }
   return false;
+}
+
+/// What decides whether ops in a loop or a condition run, and how often.
+static void addDeciding(Operation *op, SmallVector<Value> &values) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    llvm::append_range(values, loop->getOperands().take_front(loop.getNumControlOperands()));
+  else if (auto loop = dyn_cast<scf::WhileOp>(op))
+    values.push_back(loop.getConditionOp().getCondition());
+  else if (auto condition = dyn_cast<scf::IfOp>(op))
+    values.push_back(condition.getCondition());
+}
+
+/// What an argument of a loop is in a trip: what the one before hands on.
+static void addHandedTo(BlockArgument argument, SmallVector<Value> &values) {
+  Operation *op = argument.getOwner()->getParentOp();
+  unsigned number = argument.getArgNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    if (number > 0)
+      values.push_back(loop.getBody()->getTerminator()->getOperand(number - 1));
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    values.push_back(argument.getOwner() == loop.getAfterBody()
+                         ? loop.getConditionOp().getArgs()[number]
+                         : loop.getYieldOp().getOperand(number));
+  }
+}
+
+Operation *kiln::findNumberOfTrip(Operation *op) {
+  SmallVector<Value> values;
+  Operation *loop = nullptr;
+  for (Operation *around = op->getParentOp(); !isa<KernelOp>(around);
+       around = around->getParentOp()) {
+    addDeciding(around, values);
+    if (isa<scf::ForOp, scf::WhileOp>(around))
+      loop = around;
+  }
+  if (!loop)
+    return nullptr;
+  DenseSet<Value> seen;
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!loop->isAncestor(value.getParentBlock()->getParentOp()) || !seen.insert(value).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      addHandedTo(argument, values);
+      continue;
+    }
+    Operation *maker = value.getDefiningOp();
+    Operation *tensor = isa<ToScalarOp>(maker) ? maker->getOperand(0).getDefiningOp() : nullptr;
+    while (isa_and_nonnull<ReshapeOp, ConvertLayoutOp>(tensor))
+      tensor = tensor->getOperand(0).getDefiningOp();
+    if (tensor && !isa<LoadOp>(tensor) && loop->isAncestor(tensor))
+      return maker;
+    maker->walk([&](Operation *inner) { llvm::append_range(values, inner->getOperands()); });
+  }
+  return nullptr;
 }
