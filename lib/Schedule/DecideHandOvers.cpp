@@ -43,7 +43,7 @@ private:
   LogicalResult add(OpOperand &use, RoleAttr role);
   FailureOr<StringRef> findMaker(Value value, Operation *user);
   FailureOr<ChannelType> decideChannel(ConvertLayoutOp handed, Edge &edge);
-  FailureOr<LinearLayout> decideOrder(ConvertLayoutOp handed, Edge &edge, TargetInterface target);
+  FailureOr<BufferType> decideBuffer(ConvertLayoutOp handed, Edge &edge, TargetInterface target);
   ConvertLayoutOp makeRead(ConvertLayoutOp handed, RoleAttr role, bool isForDots);
   LogicalResult write(Value value, Edge &edge);
   LogicalResult checkWarps(OpOperand &use, const Edge &edge, RoleAttr role);
@@ -193,18 +193,19 @@ int64_t kiln::countSlots(Value value) {
 
 /// Where no product reads a buffer, the order that is best for its first reader; or rows of parts,
 /// if copies would not find theirs in one piece.
-static std::vector<LinearLayout> findOrders(const LinearLayout &written, RoleAttr maker,
-                                            ArrayRef<BufferReader> readers, RankedTensorType type,
+static std::vector<LinearLayout> findOrders(ArrayRef<BufferReader> sides, RankedTensorType type,
                                             TargetInterface target) {
   ArrayRef<int64_t> shape = type.getShape();
-  std::vector<BufferReader> sides(readers);
-  sides.push_back({{}, 0, {}, maker.getCopies(), written});
+  // An order counts the odd factor of one extent alone.
+  if (llvm::count_if(shape, [](int64_t extent) { return !llvm::isPowerOf2_64(extent); }) > 1)
+    return {};
   auto fits = [&](const LinearLayout &order) {
     return llvm::all_of(sides, [&](auto &side) { return admits(order, side, type); });
   };
   unsigned bytes = getSharedElementBytes(type.getElementType());
-  LinearLayout best =
-      planShared(written, readers.front().getLayout(), bytes, target.getChipRecord(), {}).layout;
+  LinearLayout best = planShared(sides.back().getLayout(), sides.front().getLayout(), bytes,
+                                 target.getChipRecord(), {})
+                          .layout;
   if (fits(best))
     return {best};
   std::vector<LinearLayout> orders;
@@ -216,58 +217,108 @@ static std::vector<LinearLayout> findOrders(const LinearLayout &written, RoleAtt
   return orders;
 }
 
-/// The order in a buffer, of those that all sides can have, that is written and read by lanes in
-/// the fewest cycles.
-FailureOr<LinearLayout> HandOverDecider::decideOrder(ConvertLayoutOp handed, Edge &edge,
-                                                     TargetInterface target) {
-  RankedTensorType type = getHandedType(cast<RankedTensorType>(handed.getType()));
-  unsigned bytes = getSharedElementBytes(type.getElementType());
-  LinearLayout written = cast<LayoutAttr>(type.getEncoding()).toLinear(type.getShape());
-  std::vector<BufferReader> readers;
-  for (auto &[role, uses] : edge.uses)
-    for (OpOperand *use : uses) {
-      ConvertLayoutOp conversion = getConversion(use);
-      readers.push_back(
-          isWrittenForDot(*use)
-              ? BufferReader::ofDot(*use)
-              : BufferReader::ofLanes(conversion ? conversion.getResult() : handed.getResult(),
-                                      use->getOwner()));
-      readers.back().copies = cast<RoleAttr>(role).getCopies();
-    }
-  auto product = llvm::find_if(readers, [](auto &reader) { return bool(reader.dot); });
-  std::vector<LinearLayout> orders =
-      product == readers.end() ? findOrders(written, edge.maker, readers, type, target)
-                               : findWrittenOrders(written, edge.maker.getCopies(), readers, type);
+/// Of some orders the one by which lanes write and read it in the fewest cycles; the writer is the
+/// last of the sides.
+static std::optional<LinearLayout> chooseOrder(ArrayRef<LinearLayout> orders,
+                                               ArrayRef<BufferReader> sides, unsigned bytes,
+                                               const Chip &chip) {
   std::optional<LinearLayout> best;
   std::pair<int64_t, int64_t> fewest;
   for (const LinearLayout &order : orders) {
     std::pair<int64_t, int64_t> cost;
-    auto add = [&](const LinearLayout &layout, bool isWrite) {
-      SharedSide side = measureSide(layout, order, bytes, target.getChipRecord(), isWrite, {});
-      cost.first += side.instructions * side.cycles;
-      cost.second += side.instructions;
-    };
-    add(written, /*isWrite=*/true);
-    for (const BufferReader &reader : readers)
-      if (reader.tensor)
-        add(reader.getLayout(), /*isWrite=*/false);
+    for (const BufferReader &side : sides) {
+      if (side.dot)
+        continue;
+      SharedSide access =
+          measureSide(side.getLayout(), order, bytes, chip, &side == &sides.back(), {});
+      cost.first += access.instructions * access.cycles;
+      cost.second += access.instructions;
+    }
     if (best && fewest <= cost)
       continue;
     best = order;
     fewest = cost;
   }
-  if (best)
-    return *best;
-  if (product == readers.end())
-    return edge.uses.front().second.front()->getOwner()->emitOpError(
-               "expected a tensor that copies share out in one way, since each of role \"")
-           << edge.maker.getName() << "\" writes a part of a buffer and others read theirs, got "
-           << type;
-  InFlightDiagnostic error = product->dot.emitOpError("expected an operand ")
-                             << "ab"[product->operand] << " that each copy of role \""
-                             << edge.maker.getName() << "\" can write to shared memory as "
-                             << product->dot.getAtomAttr() << " reads it, got " << type;
-  error.attachNote(handed.getLoc()) << "what it is";
+  return best;
+}
+
+/// Boxes of equal shape that buffers of a slot may have beside one another, where one buffer cannot
+/// have all: an extent is cut whose odd factor each thread counts by registers.
+static SmallVector<SmallVector<int64_t>> findBoxes(ArrayRef<BufferReader> sides,
+                                                   ArrayRef<int64_t> shape) {
+  SmallVector<SmallVector<int64_t>> boxes;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    SmallVector<int64_t> box(shape);
+    box[dim] = shape[dim] & -shape[dim];
+    bool areInThreads = llvm::all_of(sides, [&](const BufferReader &side) {
+      return getBoxLayout(side.getLayout(), box).has_value();
+    });
+    if (box[dim] < shape[dim] && areInThreads)
+      boxes.push_back(box);
+  }
+  return boxes;
+}
+
+/// A buffer that all sides write and read as they can: of the whole tensor, or if there is none, of
+/// each of its boxes.
+FailureOr<BufferType> HandOverDecider::decideBuffer(ConvertLayoutOp handed, Edge &edge,
+                                                    TargetInterface target) {
+  RankedTensorType type = getHandedType(cast<RankedTensorType>(handed.getType()));
+  unsigned bytes = getSharedElementBytes(type.getElementType());
+  LinearLayout written = cast<LayoutAttr>(type.getEncoding()).toLinear(type.getShape());
+  std::vector<BufferReader> sides;
+  for (auto &[role, uses] : edge.uses)
+    for (OpOperand *use : uses) {
+      ConvertLayoutOp conversion = getConversion(use);
+      sides.push_back(
+          isWrittenForDot(*use)
+              ? BufferReader::ofDot(*use)
+              : BufferReader::ofLanes(conversion ? conversion.getResult() : handed.getResult(),
+                                      use->getOwner()));
+      sides.back().copies = cast<RoleAttr>(role).getCopies();
+    }
+  auto find = [&](ArrayRef<LinearLayout> orders, ArrayRef<int64_t> shape) -> BufferType {
+    std::optional<LinearLayout> order = chooseOrder(orders, sides, bytes, target.getChipRecord());
+    return order ? BufferType::get(kernel.getContext(), shape, type.getElementType(),
+                                   LayoutAttr::get(kernel.getContext(), *order))
+                 : BufferType();
+  };
+  int64_t copies = edge.maker.getCopies();
+  auto product = llvm::find_if(sides, [](auto &side) { return bool(side.dot); });
+  if (product != sides.end()) {
+    BufferReader reader = *product;
+    std::vector<LinearLayout> orders = findWrittenOrders(written, copies, sides, type);
+    sides.push_back({{}, 0, {}, copies, written});
+    if (BufferType buffer = find(orders, type.getShape()))
+      return buffer;
+    InFlightDiagnostic error = reader.dot.emitOpError("expected an operand ")
+                               << "ab"[reader.operand] << " that each copy of role \""
+                               << edge.maker.getName() << "\" can write to shared memory as "
+                               << reader.dot.getAtomAttr() << " reads it, got " << type;
+    error.attachNote(handed.getLoc()) << "what it is";
+    return error;
+  }
+  sides.push_back({{}, 0, {}, copies, written});
+  if (BufferType buffer = find(findOrders(sides, type, target), type.getShape()))
+    return buffer;
+  std::vector<BufferReader> whole = sides;
+  for (ArrayRef<int64_t> box : findBoxes(whole, type.getShape())) {
+    for (auto [side, all] : llvm::zip_equal(sides, whole))
+      side.known = getBoxLayout(all.getLayout(), box);
+    auto held = RankedTensorType::get(box, type.getElementType());
+    if (BufferType buffer = find(findOrders(sides, held, target), box))
+      return buffer;
+  }
+  Operation *user = edge.uses.front().second.front()->getOwner();
+  InFlightDiagnostic error =
+      emitSourceError(user, "expected a tensor that copies ('copies') share out in one way, since "
+                            "each of role \"")
+      << edge.maker.getName() << "\" writes a part of a buffer and others read theirs, got "
+      << type;
+  for (auto &[role, uses] : edge.uses)
+    error.attachNote(uses.front()->getOwner()->getLoc())
+        << "role \"" << cast<RoleAttr>(role).getName() << "\" reads it by "
+        << cast<RoleAttr>(role).getCopies() << " copies; one copy ('copies') can read all of it";
   return error;
 }
 
@@ -289,11 +340,10 @@ FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, Ed
   FailureOr<TargetInterface> target = requireTarget(kernel);
   if (failed(target))
     return failure();
-  FailureOr<LinearLayout> order = decideOrder(handed, edge, *target);
-  if (failed(order))
+  FailureOr<BufferType> buffer = decideBuffer(handed, edge, *target);
+  if (failed(buffer))
     return failure();
-  auto buffer = BufferType::get(context, type.getShape(), type.getElementType(),
-                                LayoutAttr::get(context, *order));
+  int64_t boxes = type.getNumElements() / ShapedType::getNumElements(buffer->getShape());
   int64_t slots = countSlots(value);
   if (findHandedDepth(value))
     for (Operation *op = value.getDefiningOp(); !op->removeAttr(kDepthAttrName);)
@@ -302,7 +352,8 @@ FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, Ed
     deep.insert(loop);
   // What ends by commit gives a slot back by itself, to whoever fills it.
   auto dot = edge.isOwn ? dyn_cast<DotOp>(first.getOwner()) : DotOp();
-  return ChannelType::get(context, slots, dot && !endsByCommit(dot.getAtomAttr()), {buffer});
+  return ChannelType::get(context, slots, dot && !endsByCommit(dot.getAtomAttr()),
+                          SmallVector<Type>(boxes, *buffer));
 }
 
 ConvertLayoutOp HandOverDecider::makeRead(ConvertLayoutOp handed, RoleAttr role, bool isForDots) {

@@ -8,6 +8,7 @@
 // for one program alone.
 #include "Decisions.h"
 #include "OwnRingDecider.h"
+#include "Slice.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
@@ -503,6 +504,8 @@ bool RoleDecider::find() {
               leave(load, "no copy engine brings this operand as its product reads it");
     if (!atom)
       return;
+    isRead &= !findNumberOfTrip(load) ||
+              leave(load, "a role that loads it would wait for a number of each trip's tensors");
     loads.insert({load, {*atom, findRing(load)}});
     isInLoop |= isLooped && !products.empty();
   });

@@ -1,5 +1,5 @@
 // Numbers that one role makes and another uses: each is written to the slot of a channel and read
-// from it.
+// from it. Each copy of a role that makes one has it whole, and writes the same.
 //
 // Most numbers each role makes for itself, of what a launch says and of what is loaded of memory
 // that the kernel does not change. What an atomic gives, what is loaded of memory that changes, and
@@ -62,10 +62,6 @@ RankedTensorType ScalarHandOver::getTensor(Type element, RoleAttr role) const {
 
 LogicalResult ScalarHandOver::realise(Value value, const ScalarEdge &edge, ScalarReads &reads) {
   Operation *op = value.getDefiningOp();
-  if (edge.maker.getCopies() > 1)
-    return op->emitOpError("expected a role of one copy to make a number that role \"")
-           << edge.users.front().getName() << "\" uses, got " << edge.maker.getCopies()
-           << " copies of \"" << edge.maker.getName() << "\"";
   Location loc = op->getLoc();
   Type type = getHandedType(value.getType());
   RankedTensorType made = getTensor(type, edge.maker);

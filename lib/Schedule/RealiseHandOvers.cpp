@@ -1,10 +1,12 @@
 // Writes each tensor that a role hands over to a slot, or commits it, and lets others read it
 // there.
+#include "CutParts.h"
 #include "HandOvers.h"
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/BufferReaders.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -36,7 +38,9 @@ private:
   void makeChannel(int64_t full, int64_t empty);
   LogicalResult commit();
   LogicalResult checkBuffer(BufferType buffer);
+  LogicalResult checkBoxes();
   LogicalResult write();
+  Value readBoxes(GetOp get, RankedTensorType wanted, RoleAttr role);
   void read(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions);
 
   KernelOp kernel;
@@ -256,6 +260,39 @@ LogicalResult HandOver::commit() {
   return success();
 }
 
+/// Where each buffer of a slot has its box of the tensor, and along which dimension they lie beside
+/// one another.
+static std::pair<SmallVector<SmallVector<int64_t>>, int64_t> getBoxes(ChannelType type,
+                                                                      ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> box = type.getBuffer(0).getShape();
+  int64_t axis = 0;
+  while (axis + 1 < int64_t(shape.size()) && box[axis] == shape[axis])
+    ++axis;
+  SmallVector<SmallVector<int64_t>> offsets(type.getBuffers().size(),
+                                            SmallVector<int64_t>(shape.size(), 0));
+  for (auto [i, offset] : llvm::enumerate(offsets))
+    offset[axis] = i * box[axis];
+  return {offsets, axis};
+}
+
+/// A tensor of what the buffers of a slot have, each a box of it.
+Value HandOver::readBoxes(GetOp get, RankedTensorType wanted, RoleAttr role) {
+  Location loc = value.getLoc();
+  ArrayRef<int64_t> box = type.getBuffer(0).getShape();
+  LinearLayout whole = cast<LayoutAttr>(wanted.getEncoding()).toLinear(wanted.getShape());
+  SmallVector<Value> parts;
+  for (Value buffer : get.getBuffers())
+    parts.push_back(inRole(ReadOp::create(builder, loc,
+                                          withLayout(wanted.clone(box), *getBoxLayout(whole, box)),
+                                          buffer, DenseI64ArrayAttr(), Attribute()),
+                           role));
+  if (parts.size() == 1)
+    return parts.front();
+  return inRole(
+      ConcatOp::create(builder, loc, wanted, parts, getBoxes(type, wanted.getShape()).second),
+      role);
+}
+
 void HandOver::read(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions) {
   Location loc = value.getLoc();
   NextOp next = makeNext(builder, loc, ring, role);
@@ -269,12 +306,8 @@ void HandOver::read(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions) {
     }
     auto wanted = cast<RankedTensorType>(conversion.getType());
     Value &tensor = tensors[wanted];
-    if (!tensor) {
-      auto made = inRole(ReadOp::create(builder, loc, getHandedType(wanted),
-                                        get.getBuffers().front(), DenseI64ArrayAttr(), Attribute()),
-                         role);
-      tensor = changeWidth(builder, loc, made.getResult(), wanted, role);
-    }
+    if (!tensor)
+      tensor = changeWidth(builder, loc, readBoxes(get, getHandedType(wanted), role), wanted, role);
     conversion.getResult().replaceAllUsesWith(tensor);
   }
 }
@@ -303,6 +336,26 @@ LogicalResult HandOver::checkBuffer(BufferType buffer) {
   return success();
 }
 
+/// Each thread has its elements of a box in registers, as it writes and as it reads them.
+LogicalResult HandOver::checkBoxes() {
+  SmallVector<Value> sides = {value};
+  for (auto &[role, conversions] : reads)
+    for (ConvertLayoutOp conversion : conversions) {
+      if (isForDots(conversion) && type.getBuffers().size() > 1)
+        return handed.emitOpError("expected '")
+               << kHandedAttrName << "' to have slots of one buffer, which products read, got "
+               << type;
+      if (!isForDots(conversion))
+        sides.push_back(conversion.getResult());
+    }
+  for (Value side : sides)
+    if (!getBoxLayout(getLayout(side), type.getBuffer(0).getShape()))
+      return handed.emitOpError("expected '")
+             << kHandedAttrName << "' to have buffers of boxes that registers alone choose among, "
+             << "got " << type << " for " << side.getType();
+  return success();
+}
+
 /// Any other tensor goes through shared memory.
 LogicalResult HandOver::write() {
   Location loc = value.getLoc();
@@ -311,10 +364,18 @@ LogicalResult HandOver::write() {
   if (buffer.getElementType() != stored.getElementType())
     return handed.emitOpError("expected '") << kHandedAttrName << "' to have slots of "
                                             << stored.getElementType() << ", got " << buffer;
-  if (failed(checkBuffer(buffer)))
+  if (failed(checkBuffer(buffer)) || failed(checkBoxes()))
     return failure();
   makeChannel(maker.getTotalWarps(), releases);
   Value written = changeWidth(builder, loc, value, stored, maker);
+  SmallVector<Value> parts = {written};
+  if (type.getBuffers().size() > 1) {
+    parts.clear();
+    for (ArrayRef<int64_t> offsets : getBoxes(type, stored.getShape()).first)
+      parts.push_back(inRole(
+          SliceOp::create(builder, loc, getBoxType(written, buffer.getShape()), written, offsets),
+          maker));
+  }
   NextOp next = makeNext(builder, loc, ring, maker);
   next.setFills(reads.contains(maker));
   auto put = inRole(
@@ -322,7 +383,8 @@ LogicalResult HandOver::write() {
       maker);
   Block &body = put.getBody().emplaceBlock();
   OpBuilder inner = OpBuilder::atBlockEnd(&body);
-  WriteOp::create(inner, loc, written, body.addArgument(buffer, loc));
+  for (Value part : parts)
+    WriteOp::create(inner, loc, part, body.addArgument(buffer, loc));
   for (auto &[role, conversions] : reads)
     read(cast<RoleAttr>(role), conversions);
   return success();

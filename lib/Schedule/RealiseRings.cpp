@@ -4,6 +4,7 @@
 // A channel is put and got where its loads stand, which may be several places: in front of a loop,
 // in it, in the next. Which slot that is, a `tile.next` says, for each role its own.
 #include "Rings.h"
+#include "Slice.h"
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -123,14 +124,23 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
 
 /// Where a role would wait, behind a put, for another that waits for what is put: the first loop of
 /// the trip in which it uses rings, since these have a slot for some trips alone, or the first op
-/// that takes what another role makes.
+/// that takes what another role makes; or where another makes a number that tells it what to do.
 static Operation *findWaiting(PutOp put, RoleAttr role) {
   auto comesFromOther = [&](Value value) {
     Operation *maker = value.getDefiningOp();
     return maker && maker->getBlock() == put->getBlock() && put->isBeforeInBlock(maker) &&
            !getRoleName(maker).empty() && getRoleName(maker) != role.getName();
   };
+  auto isTold = [&](Operation *op) {
+    StringRef maker = findResultMaker(op);
+    return !maker.empty() && maker != role.getName() &&
+           llvm::any_of(op->getResults(), [&](Value value) {
+             return value.getType().isIntOrIndexOrFloat() && tellsRole(value, role);
+           });
+  };
   auto waits = [&](Operation *op) {
+    if (isTold(op))
+      return WalkResult::interrupt();
     if (getRoleName(op) != role.getName())
       return WalkResult::advance();
     bool isInLoop = isa<NextOp>(op) && op->getParentOfType<LoopLikeOpInterface>() !=

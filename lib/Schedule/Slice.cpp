@@ -56,8 +56,7 @@ void Slice::needOp(Operation *op) {
     needOp(parent);
 }
 
-/// The role that makes a result. What becomes of a tensor as a number is of who makes the tensor.
-static StringRef getMaker(Operation *op) {
+StringRef kiln::findResultMaker(Operation *op) {
   StringRef name = getRoleName(op);
   if (!name.empty() || !isa<ToScalarOp>(op))
     return name;
@@ -107,7 +106,7 @@ void Slice::needValue(Value value) {
     readFor[read] = value;
     return need(read);
   }
-  StringRef other = getMaker(op);
+  StringRef other = findResultMaker(op);
   if (!other.empty() && other != role.getName()) {
     result = cut(value, other);
     return;

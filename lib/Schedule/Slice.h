@@ -56,6 +56,17 @@ private:
 /// Whether each role does it for itself.
 bool isOfEachRole(mlir::Operation *op);
 
+/// The role that makes a result; none if each role makes its own. What becomes of a tensor as a
+/// number is of who makes the tensor.
+llvm::StringRef findResultMaker(mlir::Operation *op);
+
+/// Whether a number, or what follows from it, tells what a role does.
+bool tellsRole(mlir::Value number, tile::RoleAttr role);
+
+/// What becomes of a tensor as a number in a loop around an op, trip by trip, and decides whether
+/// that op runs; or null.
+mlir::Operation *findNumberOfTrip(mlir::Operation *op);
+
 /// Makes channels of one number each for those that one role makes and another uses, where each
 /// cannot make its own.
 mlir::FailureOr<ScalarReads> handOverScalars(tile::KernelOp kernel, mlir::ArrayAttr roles);

@@ -64,7 +64,8 @@ tile.kernel @copies(%a: !view, %b: !view) attributes {
     tile.roles = [#tile.role<"make", warps = 4, copies = 2>, #tile.role<"use", warps = 4, copies = 2>]} {
   %c0 = arith.constant 0 : index
   %x = tile.load %a[%c0, %c0] {role = "make"} : !view -> !m
-  // expected-error @+1 {{expected a tensor that copies share out in one way, since each of role "make" writes a part of a buffer and others read theirs}}
+  // expected-note @+2 {{role "use" reads it by 2 copies; one copy ('copies') can read all of it}}
+  // expected-error @+1 {{expected a tensor that copies ('copies') share out in one way, since each of role "make" writes a part of a buffer and others read theirs}}
   %u = tile.convert_layout %x {role = "use"} : !m -> !n
   tile.store %u, %b[%c0, %c0] {role = "use"} : !n, !view
   tile.return

@@ -171,3 +171,47 @@ tile.kernel @at_once(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.v
   tile.return
 }
 }
+
+// -----
+
+// A role that loads where a number of each trip's tensors says so would wait for it each trip.
+#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// WHY: a role that loads it would wait for a number of each trip's tensors
+// CHECK-LABEL: @told
+// CHECK-NOT: tile.roles
+// CHECK: tile.return
+tile.kernel @told(%a: !tile.view<?x?xbf16> {tile.facts = #facts}, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %half = arith.constant 0.5 : bf16
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    %rows = tile.reduce %x axis = 1 : tensor<64x64xbf16> -> tensor<64xbf16> {
+    ^bb0(%left: bf16, %right: bf16):
+      %max = arith.maximumf %left, %right : bf16
+      tile.yield %max : bf16
+    }
+    %all = tile.reduce %rows axis = 0 : tensor<64xbf16> -> tensor<bf16> {
+    ^bb0(%left: bf16, %right: bf16):
+      %max = arith.maximumf %left, %right : bf16
+      tile.yield %max : bf16
+    }
+    %most = tile.to_scalar %all : tensor<bf16>
+    %is = arith.cmpf ogt, %most, %half : bf16
+    %next = scf.if %is -> tensor<64x64xf32> {
+      %y = tile.load %a[%c64, %kk] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+      %d = tile.dot %x, %y, %s transpose_b
+         : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+      scf.yield %d : tensor<64x64xf32>
+    } else {
+      scf.yield %s : tensor<64x64xf32>
+    }
+    scf.yield %next : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}

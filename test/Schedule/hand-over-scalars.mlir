@@ -73,4 +73,25 @@ tile.kernel @bits(%flags: !numbers, %a: !view) attributes {
   }
   tile.return
 }
+
+// What copies of a role make, each of them has: each says it, and they pop one number together.
+// CHECK-LABEL: tile.kernel @copies
+// CHECK: tile.channel full = 2 empty = 4 : !tile.channel<1, !tile.buffer<1xi32, #{{.*}}>>
+// CHECK: role #tile.role<"pop", warps = 1, copies = 2> {
+// CHECK: %[[OLD:.*]] = tile.atomic_rmw addi
+// CHECK-NEXT: %[[ONE:.*]] = tile.splat %[[OLD]] : tensor<1xi32, #{{.*}}>
+// CHECK: tile.put
+// CHECK: tile.write %[[ONE]],
+// CHECK: role #tile.role<"work", warps = 4> {
+// CHECK: tile.get
+tile.kernel @copies(%n: !numbers, %b: !view) attributes {
+    tile.roles = [#tile.role<"pop", warps = 1, copies = 2>, #tile.role<"work", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<32xf32>
+  %old = tile.atomic_rmw addi %n[%c0], %one {role = "pop"} : !numbers, [index], i32
+  %at = arith.index_cast %old : i32 to index
+  tile.store %zero, %b[%at] {role = "work"} : tensor<32xf32>, !view
+  tile.return
+}
 }

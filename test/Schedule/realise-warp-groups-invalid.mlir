@@ -57,20 +57,3 @@ tile.kernel @changed(%n: !tile.view<?xi32>, %b: !tile.view<?xi32>) attributes {t
   tile.store %t, %n[%c0] {role = "all"} : tensor<1xi32>, !tile.view<?xi32>
   tile.return
 }
-
-// -----
-
-// Each copy would pop another.
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @copies(%n: !tile.view<?xi32>, %b: !tile.view<?xf32>) attributes {
-    tile.roles = [#tile.role<"pop", warps = 1, copies = 2>, #tile.role<"work", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %one = arith.constant 1 : i32
-  %zero = arith.constant dense<0.0> : tensor<32xf32>
-  // expected-error@+1 {{expected a role of one copy to make a number that role "work" uses, got 2 copies of "pop"}}
-  %old = tile.atomic_rmw addi %n[%c0], %one {role = "pop"} : !tile.view<?xi32>, [index], i32
-  %at = arith.index_cast %old : i32 to index
-  tile.store %zero, %b[%at] {role = "work"} : tensor<32xf32>, !tile.view<?xf32>
-  tile.return
-}
-}

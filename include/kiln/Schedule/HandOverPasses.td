@@ -10,8 +10,9 @@ def DecideHandOvers : Schedule_Pass<"tile-decide-hand-overs"> {
     carries it; and of that one each other role has conversions of its own, which read it. Roles of as many
     warps read it as it is laid out; others say how by a `tile.convert_layout` of theirs. A sum in tensor
     memory stays there, in one slot more than its dot says to be `in_flight`. All else goes through shared
-    memory, in the order that is best for its first reader, as deep as what makes it says, or its loop. A
-    conversion for which the source says `tile.handed` keeps it. Nothing has `tile.depth` then.
+    memory, in the order that is best for its first reader, as deep as what makes it says, or its loop. Where
+    no one buffer has each copy's part in one piece, as of rows that copies share out if the columns are no
+    power of two, a slot has boxes of the tensor, among which threads choose by registers. A conversion for which the source says `tile.handed` keeps it. Nothing has `tile.depth` then.
 
     What warps make and products read from shared memory goes so too, in an order that these take: a
     conversion with `tile.residency = "shared"` stands for the slot. Where the products' own role makes it, the
@@ -33,7 +34,7 @@ def DecideHandOvers : Schedule_Pass<"tile-decide-hand-overs"> {
     %u = tile.convert_layout %h {role = "use"} : !t -> !u
     ```
     The tests are `test/Schedule/decide-hand-overs.mlir`, `decide-hand-overs-operands.mlir`,
-    `decide-hand-overs-invalid.mlir` and `hand-overs-operands-invalid.mlir`.
+    `hand-overs-boxes.mlir`, `decide-hand-overs-invalid.mlir` and `hand-overs-operands-invalid.mlir`.
   }];
 }
 
@@ -61,8 +62,10 @@ def RealiseHandOvers : Schedule_Pass<"tile-realise-hand-overs"> {
     %x = tile.get %ring[%s1, %p1] {role = "use"}
     %u = tile.read %x {role = "use"}
     ```
-    The tests are `test/Schedule/realise-hand-overs.mlir`, `realise-hand-overs-sums.mlir` and
-    `realise-hand-overs-invalid.mlir`.
+    Of a channel of several buffers each has a box of the tensor: the maker writes slices, and what others
+    read is put together.
+    The tests are `test/Schedule/realise-hand-overs.mlir`, `realise-hand-overs-sums.mlir`,
+    `hand-overs-boxes.mlir` and `realise-hand-overs-invalid.mlir`.
   }];
 }
 

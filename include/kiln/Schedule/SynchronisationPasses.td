@@ -436,6 +436,9 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
       has the slot and phase that it must have, nothing is read that was released or is not there
       yet, nothing is released or overwritten that a dot or a store in flight still reads, barriers
       stand between what warps write and what others read, and no role waits forever.
+    - Numbers that nobody computes here, as what becomes of a tensor, are drawn by a name that follows from what
+      they are made of, the same for who hands a number over and who reads it: roles go alike through
+      loops and conditions that it tells, whichever way.
     - What the chip sees of it: a barrier tells a phase by its parity alone, so who waits for one knows
       that the phase before it has ended. What a role has not waited for itself, as it steps over uses
       of others, it is told through channels and barriers.
@@ -447,7 +450,8 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
       copies stand between writing and reading. Of what lies at one place of shared memory, if that is
       planned: nobody needs any more what was there, and all have met since.
 
-    The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-invalid.mlir`,
+    The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-computed.mlir`,
+    `check-protocol-computed-invalid.mlir`, `check-protocol-invalid.mlir`,
     `check-protocol-rounds-invalid.mlir`, `check-protocol-prepared-invalid.mlir`,
     `check-protocol-clusters-invalid.mlir`, `check-protocol-buffers-invalid.mlir`,
     `check-protocol-places-invalid.mlir`, `check-protocol-fences-invalid.mlir`,

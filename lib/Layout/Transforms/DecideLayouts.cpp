@@ -89,7 +89,7 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
   }
 
   /// Extents that are no powers of two are those that products were said to keep.
-  static LogicalResult refuseExtents(KernelOp kernel, Value value) {
+  static InFlightDiagnostic refuseExtents(KernelOp kernel, Value value) {
     InFlightDiagnostic error = emitError(value.getLoc())
                                << "expected extents that are powers of two, or that one part of a "
                                   "place counts, got "
@@ -101,6 +101,20 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
         error.attachNote(dot.getLoc())
             << "this product keeps an extent of " << *odd << " by its '" << kExtentsAttrName << "'";
     });
+    return error;
+  }
+
+  /// What threads of a role cannot have as they take it.
+  static LogicalResult refuseTaken(KernelOp kernel, OpOperand &operand) {
+    InFlightDiagnostic error = refuseExtents(kernel, operand.get());
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(operand.get().getType()).getShape();
+    const int64_t *extent = llvm::find_if_not(shape, llvm::isPowerOf2_64);
+    RoleAttr role = lookUpRole(operand.getOwner());
+    if (role && extent != shape.end())
+      error.attachNote(operand.getOwner()->getLoc())
+          << "role \"" << role.getName() << "\" takes it, of which "
+          << (*extent >> llvm::countr_zero(uint64_t(*extent)))
+          << " copies ('copies') have a power of two of " << *extent << " each";
     return error;
   }
 
@@ -171,6 +185,8 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
                << dot.getType();
       if (getLayout(value) == layout)
         continue;
+      if (!layout.isExact())
+        return refuseTaken(kernel, *operand);
       builder.setInsertionPoint(user);
       auto type = withLayout(cast<RankedTensorType>(value.getType()), layout);
       auto conversion = ConvertLayoutOp::create(builder, value.getLoc(), type, value);

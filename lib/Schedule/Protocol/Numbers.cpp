@@ -58,24 +58,27 @@ Folded kiln::protocol::fold(Operation *op, GetNumber getNumber) {
           Value()};
 }
 
-std::optional<int64_t> kiln::protocol::findLoaded(ToScalarOp scalar, const Instance &instance,
-                                                  GetNumber getNumber) {
+/// The load of what is one number as it is.
+static LoadOp findLoad(ToScalarOp scalar) {
   Operation *op = scalar.getInput().getDefiningOp();
   while (isa_and_nonnull<ReshapeOp, ConvertLayoutOp>(op))
     op = op->getOperand(0).getDefiningOp();
-  auto load = dyn_cast_or_null<LoadOp>(op);
+  return dyn_cast_or_null<LoadOp>(op);
+}
+
+std::optional<LoadedPlace> kiln::protocol::findLoaded(ToScalarOp scalar, GetNumber getNumber) {
+  LoadOp load = findLoad(scalar);
   auto view = load ? dyn_cast<BlockArgument>(load.getView()) : BlockArgument();
   if (!view || load.getType().getNumElements() != 1)
     return std::nullopt;
-  SmallVector<int64_t> place;
+  LoadedPlace loaded{view.getArgNumber(), {}};
   for (Value offset : load.getOffsets()) {
     std::optional<int64_t> number = getNumber(offset);
     if (!number)
       return std::nullopt;
-    place.push_back(*number);
+    loaded.place.push_back(*number);
   }
-  int64_t loaded = instance.getLoaded(view.getArgNumber(), place);
-  return scalar.getType().isInteger(1) ? loaded % 2 : loaded;
+  return loaded;
 }
 
 std::optional<HandedOver> kiln::protocol::findHandedOver(Value number) {
@@ -92,4 +95,20 @@ std::optional<HandedOver> kiln::protocol::findHandedOver(Value number) {
                           buffer.getElementType().getIntOrFloatBitWidth()};
     }
   return std::nullopt;
+}
+
+bool kiln::protocol::hasName(WarpGroupsOp groups, unsigned channel) {
+  for (Region &role : groups.getBodies())
+    for (Operation *user : role.getArgument(channel).getUsers()) {
+      auto put = dyn_cast<PutOp>(user);
+      if (!put)
+        continue;
+      for (auto write : put.getBody().front().getOps<WriteOp>()) {
+        auto splat = write.getValue().getDefiningOp<SplatOp>();
+        auto scalar = splat ? splat.getValue().getDefiningOp<ToScalarOp>() : ToScalarOp();
+        return isa<FloatType>(write.getValue().getType().getElementType()) ||
+               (scalar && !findLoad(scalar));
+      }
+    }
+  return false;
 }

@@ -23,7 +23,10 @@
 // counts as done at once.
 //
 // A number that one role hands to others through a slot of one element is the instance's to say:
-// its maker has it from where it hands it over on, and each reader that of the use that it got.
+// its maker has it from where it hands it over on, and each reader that of the use that it got. Of
+// reals, and of what a role has of its tensors, it says a name alone, and numbers that come of
+// them, as of a comparison, are drawn by that (Names.cpp): roles that ask the same have the same
+// answer.
 //
 // Where copies go to several programs of a cluster, part 2 runs all of its programs, and part 3 all
 // their traces together. A slot is full when all bytes that its own program announces have come,
@@ -62,6 +65,9 @@ struct Instance {
   /// it is computed of, nobody follows; those who make it and those who read it have the same. In
   /// half of the instances it counts on from the program's number, as what an atomic counts does.
   int64_t getHandedOver(unsigned channel, int64_t position, unsigned bits) const;
+  /// What comes of reals, or of a tensor, as a number: by its name, the same for all who have it.
+  /// It may be on either side of what numbers are compared with, of which these are all.
+  int64_t draw(uint64_t name, mlir::Type type, llvm::ArrayRef<int64_t> compared) const;
   /// Which of the lists of extents, and how many times as large they are.
   unsigned pattern;
   int64_t scale = 1;
@@ -104,15 +110,25 @@ struct Folded {
 };
 Folded fold(mlir::Operation *op, GetNumber getNumber);
 
-/// A number that was loaded from a place that is known, which all roles find the same.
-std::optional<int64_t> findLoaded(tile::ToScalarOp scalar, const Instance &instance,
-                                  GetNumber getNumber);
+/// The name of what follows from all of these.
+uint64_t getName(std::initializer_list<uint64_t> parts);
+
+/// The view's argument and the place there of what was loaded from a place that is known, which all
+/// roles find the same.
+struct LoadedPlace {
+  unsigned argument;
+  llvm::SmallVector<int64_t> place;
+};
+std::optional<LoadedPlace> findLoaded(tile::ToScalarOp scalar, GetNumber getNumber);
 
 /// The channel through which a number goes to other roles, and the bits that it has there.
 struct HandedOver {
   unsigned channel, bits;
 };
 std::optional<HandedOver> findHandedOver(mlir::Value number);
+/// Whether what goes through a channel of one element has a name: a real, or what becomes of a
+/// tensor and goes as it is.
+bool hasName(tile::WarpGroupsOp groups, unsigned channel);
 
 /// Programs of the cluster, a bit each, and what goes to each of them: bytes, or an arrival.
 struct Reach {
@@ -181,6 +197,8 @@ struct Trace {
   unsigned program = 0;
   /// Where it was given up, if it has too many steps to be followed.
   mlir::Operation *tooLong = nullptr;
+  /// Whether some number in it was drawn, of which there may be others.
+  bool draws = false;
   /// Whether it steps over uses of some slot that it uses itself, which are other copies'.
   bool skips = false;
   /// The barriers it has come to that publish, outside of puts and not for global memory; and those

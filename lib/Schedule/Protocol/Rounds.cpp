@@ -6,17 +6,20 @@ using namespace kiln;
 using namespace kiln::protocol;
 using namespace kiln::tile;
 
-/// The largest extent is so many times as large at most, and which of the patterns has it alone.
+/// The largest extent is so many times as large at most, and which of the patterns has it alone;
+/// and one that draws the other outcome as often.
 static constexpr int64_t kMostScale = 1024;
-static constexpr unsigned kLongPattern = 5;
+static constexpr unsigned kLongPattern = 5, kOtherPattern = 7;
 
 void Rounds::add(ArrayRef<Trace> traces) {
-  for (const Trace &trace : traces)
+  for (const Trace &trace : traces) {
+    draws |= trace.draws;
     for (const Event &event : trace.events)
       if (event.kind == Event::Put && event.position >= uses[event.channel]) {
         uses[event.channel] = event.position + 1;
         isLonger = true;
       }
+  }
 }
 
 std::optional<Instance> Rounds::getLonger() {
@@ -26,8 +29,11 @@ std::optional<Instance> Rounds::getLonger() {
       int64_t wanted = 2 * channel.getType().getDepth() + 1;
       times = std::max<int64_t>(times, llvm::divideCeil(wanted, std::max<int64_t>(uses[i], 1)));
     }
+  if (times > 1 && std::exchange(asksOther, false))
+    return Instance{/*program=*/0, /*programs=*/1, kOtherPattern, scale};
   scale *= times;
   if (times == 1 || scale > kMostScale || !std::exchange(isLonger, false))
     return std::nullopt;
+  asksOther = draws;
   return Instance{/*program=*/0, /*programs=*/1, kLongPattern, scale};
 }

@@ -23,6 +23,8 @@ private:
   llvm::SmallVector<int64_t> uses;
   int64_t scale = 1;
   bool isLonger = true;
+  /// Whether numbers were drawn, and whether the other pattern is still to be tried on this scale.
+  bool draws = false, asksOther = false;
 };
 
 } // namespace kiln::protocol

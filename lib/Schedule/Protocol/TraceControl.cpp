@@ -17,14 +17,21 @@ const HandedOver *Tracer::getHandedOver(Value number) {
   return at->second ? &*at->second : nullptr;
 }
 
+/// The number that is handed over as a use of a channel.
+void Tracer::setHandedOver(Value value, unsigned channel, int64_t position, unsigned bits) {
+  if (hasName(groups, channel))
+    return setNamed(value, getName({channel, uint64_t(position), uint64_t(instance.program),
+                                    instance.getNumber()}));
+  known[value] = {Known::Number, instance.getHandedOver(channel, position, bits)};
+}
+
 void Tracer::readNumber(ReadOp op) {
   Known buffer = get(op.getBuffer());
   RankedTensorType type = op.getType();
   known.erase(op.getResult());
-  if (buffer.kind == Known::Slot && type.getNumElements() == 1 && type.getElementType().isInteger())
-    known[op.getResult()] = {Known::Number,
-                             instance.getHandedOver(buffer.channel, buffer.value,
-                                                    type.getElementType().getIntOrFloatBitWidth())};
+  if (buffer.kind == Known::Slot && type.getNumElements() == 1)
+    setHandedOver(op.getResult(), buffer.channel, buffer.value,
+                  type.getElementType().getIntOrFloatBitWidth());
 }
 
 /// What other programs have counted, which an atomic tells one role alone: in turn the number that
@@ -38,19 +45,30 @@ std::optional<int64_t> Tracer::drawCount(AtomicRMWOp atomic) {
   return std::nullopt;
 }
 
-/// Whether a number comes of reals, or of a tensor: what no launch knows.
-static bool isOfReals(Operation *op) {
-  return isa<ToScalarOp>(op) || llvm::any_of(op->getOperandTypes(), llvm::IsaPred<FloatType>);
+/// What is loaded stands for whole numbers, each its own; of reals it has a name.
+void Tracer::setLoaded(Value value, const LoadedPlace &loaded) {
+  if (isa<FloatType>(value.getType())) {
+    uint64_t name = getName({loaded.argument});
+    for (int64_t at : loaded.place)
+      name = getName({name, uint64_t(at)});
+    return setNamed(value, name);
+  }
+  int64_t number = instance.getLoaded(loaded.argument, loaded.place);
+  known[value] = {Known::Number, value.getType().isInteger(1) ? number % 2 : number};
 }
 
-/// What a role has computed of its tensors, where no other must know it: any number.
-std::optional<int64_t> Tracer::drawComputed(Value number) {
-  if (groups.getBodies().size() > 1 || !number.getType().isIntOrIndex())
-    return std::nullopt;
-  constexpr uint64_t kBelow = 6;
-  // The high bits of a product by the golden ratio, the same for each copy of the role.
-  uint64_t mixed = (uint64_t(instance.getNumber()) << 32 | uint64_t(counts++)) * 0x9e3779b97f4a7c15;
-  return int64_t(number.getType().isInteger(1) ? mixed >> 63 : (mixed >> 32) % kBelow);
+/// What becomes of a tensor as a number: that of its name, what was loaded, or what this role alone
+/// knows.
+void Tracer::runToScalar(ToScalarOp op) {
+  Known input = get(op.getInput());
+  if (input.kind == Known::Number)
+    known[op.getResult()] = input;
+  else if (input.kind == Known::Named)
+    setNamed(op.getResult(), uint64_t(input.value));
+  else if (auto loaded = findLoaded(op, [&](Value value) { return getNumber(value); }))
+    setLoaded(op.getResult(), *loaded);
+  else
+    nameOwn(op.getResult());
 }
 
 /// What a launch knows, and what folders make of it.
@@ -73,51 +91,50 @@ LogicalResult Tracer::runScalar(Operation *op) {
     known[op->getResult(0)] = get(op->getOperand(0));
     return success();
   }
-  if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndexOrFloat())
-    return success();
-  if (isa<arith::ConstantOp>(op) && known.contains(op->getResult(0)))
-    return success();
-  known.erase(op->getResult(0));
-  // What memory holds stands for whole numbers, and so does what is handed over.
-  bool isReal = isa<FloatType>(op->getResult(0).getType());
-  if (isReal && isa<ToScalarOp, AtomicRMWOp>(op))
-    return success();
-  if (const HandedOver *its = isReal ? nullptr : getHandedOver(op->getResult(0)))
-    return set(instance.getHandedOver(its->channel, puts[its->channel].next, its->bits));
-  auto getNumber = [&](Value value) { return this->getNumber(value); };
-  if (auto scalar = dyn_cast<ToScalarOp>(op)) {
-    std::optional<int64_t> number = getNumber(scalar.getInput());
-    if (!number)
-      number = findLoaded(scalar, instance, getNumber);
-    if (!number)
-      number = drawComputed(scalar.getResult());
-    if (number)
-      known[scalar.getResult()] = {Known::Number, *number};
+  if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndexOrFloat()) {
+    nameResults(op);
     return success();
   }
-  if (auto atomic = dyn_cast<AtomicRMWOp>(op)) {
+  Value number = op->getResult(0);
+  if (isa<arith::ConstantOp>(op) && known.contains(number))
+    return success();
+  known.erase(number);
+  if (const HandedOver *its = getHandedOver(number)) {
+    setHandedOver(number, its->channel, puts[its->channel].next, its->bits);
+    return success();
+  }
+  auto getNumber = [&](Value value) { return this->getNumber(value); };
+  if (auto scalar = dyn_cast<ToScalarOp>(op)) {
+    runToScalar(scalar);
+    return success();
+  }
+  if (auto atomic = dyn_cast<AtomicRMWOp>(op))
     if (std::optional<int64_t> count = drawCount(atomic))
-      known[atomic.getResult()] = {Known::Number, *count};
+      return set(*count);
+  if (isa<AtomicRMWOp, AtomicCASOp>(op)) {
+    nameOwn(number);
     return success();
   }
   Folded folded = fold(op, getNumber);
+  auto select = dyn_cast<arith::SelectOp>(op);
+  std::optional<int64_t> chosen = select ? getNumber(select.getCondition()) : std::nullopt;
   if (folded.number)
-    known[op->getResult(0)] = {Known::Number, *folded.number};
+    known[number] = {Known::Number, *folded.number};
   else if (folded.same)
-    known[op->getResult(0)] = get(folded.same);
-  else if (std::optional<int64_t> number =
-               isOfReals(op) ? drawComputed(op->getResult(0)) : std::nullopt)
-    return set(*number);
+    known[number] = get(folded.same);
+  else if (chosen)
+    known[number] = get(*chosen ? select.getTrueValue() : select.getFalseValue());
+  else
+    nameResults(op);
   return success();
 }
 
 /// Whether a loop has nothing that another role or a later op could ask for.
 bool Tracer::canSkip(Operation *loop) {
-  auto isNumber = [](Type type) { return type.isIntOrIndex(); };
+  auto isNumber = [](Type type) { return type.isIntOrIndexOrFloat(); };
   if (matters(loop) || llvm::any_of(loop->getResultTypes(), isNumber))
     return false;
-  for (Value value : loop->getResults())
-    known.erase(value);
+  nameResults(loop);
   return true;
 }
 
@@ -159,7 +176,7 @@ bool Tracer::isTold(Operation *loop) {
         auto read = dyn_cast<ReadOp>(op);
         bool isRead = read && read.getType().getNumElements() == 1;
         bool isDrawn = llvm::any_of(op->getResults(), [&](Value value) {
-          return value.getType().isIntOrIndex() && getHandedOver(value);
+          return value.getType().isIntOrIndexOrFloat() && getHandedOver(value);
         });
         return isRead || isDrawn || isa<AtomicRMWOp>(op) ? WalkResult::interrupt()
                                                          : WalkResult::advance();
@@ -206,8 +223,9 @@ LogicalResult Tracer::runWhile(scf::WhileOp loop) {
   llvm::SmallBitVector telling = findTelling(loop);
   auto comesBack = [&] {
     return llvm::all_of(telling.set_bits(), [&](unsigned i) {
+      bool hasValue = carried[i].kind == Known::Number || carried[i].kind == Known::Named;
       return carried[i].kind == before[i].kind &&
-             (carried[i].kind != Known::Number || carried[i].value == before[i].value);
+             (!hasValue || carried[i].value == before[i].value);
     });
   };
   for (int64_t trip = 0;; ++trip) {

@@ -14,8 +14,9 @@ namespace kiln::protocol {
 
 /// What the tracer knows of a value.
 struct Known {
-  enum Kind { Nothing, Number, Slot, Alloc, Pending, Sum } kind = Nothing;
-  /// Number: which; Slot, Sum: the use it is of; Pending: the last dot into it, 0 if none yet.
+  enum Kind { Nothing, Number, Named, Slot, Alloc, Pending, Sum } kind = Nothing;
+  /// Number: which; Named: by what name (Names.cpp); Slot, Sum: the use it is of; Pending: the last
+  /// dot into it, 0 if none yet.
   int64_t value = 0;
   unsigned channel = 0;
   /// Alloc: which. Of a slot that is being put, null.
@@ -43,6 +44,8 @@ public:
     for (auto [capture, argument] : llvm::zip(groups.getCaptures(), region.getArguments())) {
       if (argument.getType().isIntOrIndex())
         known[argument] = {Known::Number, instance.getExtent(argument.getArgNumber(), 0)};
+      else if (llvm::isa<mlir::FloatType>(argument.getType()))
+        setNamed(argument, getName({argument.getArgNumber()}));
       if (auto alloc = capture.getDefiningOp<tile::AllocOp>())
         known[argument] = {Known::Alloc, 0, 0, alloc};
     }
@@ -63,7 +66,10 @@ private:
   bool canSkip(mlir::Operation *loop);
   llvm::LogicalResult runIf(mlir::scf::IfOp condition);
   llvm::LogicalResult runScalar(mlir::Operation *op);
+  void setHandedOver(mlir::Value value, unsigned channel, int64_t position, unsigned bits);
+  void setLoaded(mlir::Value value, const LoadedPlace &loaded);
   void readNumber(tile::ReadOp op);
+  void runToScalar(tile::ToScalarOp op);
   llvm::LogicalResult use(mlir::Operation *op, mlir::Value channel, mlir::Value slot,
                           mlir::Value phase, Event::Kind kind);
   llvm::LogicalResult useOwn(mlir::Operation *op, mlir::Value channel, mlir::Value slot,
@@ -76,7 +82,10 @@ private:
   llvm::LogicalResult releaseOperand(tile::ReleaseOp op);
   const HandedOver *getHandedOver(mlir::Value number);
   std::optional<int64_t> drawCount(tile::AtomicRMWOp atomic);
-  std::optional<int64_t> drawComputed(mlir::Value number);
+  void nameResults(mlir::Operation *op);
+  llvm::ArrayRef<int64_t> getCompared(mlir::Type type);
+  void setNamed(mlir::Value value, uint64_t name);
+  void nameOwn(mlir::Value value);
   llvm::LogicalResult advance(tile::AdvanceOp op);
   llvm::LogicalResult acquire(tile::AcquireOp op);
   llvm::LogicalResult commit(tile::CommitOp op);
@@ -144,6 +153,8 @@ private:
   llvm::DenseMap<mlir::Value, Known> known;
   /// By number; none of those that no other role reads.
   llvm::DenseMap<mlir::Value, std::optional<HandedOver>> handedOver;
+  /// By type: what numbers are compared with.
+  llvm::DenseMap<mlir::Type, llvm::SmallVector<int64_t>> compared;
   /// The next use of a channel, and those behind it that came first.
   struct Uses {
     int64_t next = 0, skipped = 0;

@@ -106,6 +106,27 @@ tile.kernel @handed() {
 
 // -----
 
+// As many boxes as the tensor has, and of one shape.
+#one = #tile.layout<register = [[32],[64]], lane = [[1],[2],[4],[8],[16]]>
+tile.kernel @boxes() {
+  %x = arith.constant dense<1.0> : tensor<96xf32, #one>
+  // expected-error @below {{expected 'tile.handed' on a tile.convert_layout, as a channel with slots of the tensor, got !tile.channel<1, !tile.buffer<32xf32>, !tile.buffer<32xf32>>}}
+  %y = tile.convert_layout %x {tile.handed = !tile.channel<1, !tile.buffer<32xf32>, !tile.buffer<32xf32>>} : tensor<96xf32, #one> -> tensor<96xf32, #one>
+  tile.return
+}
+
+// -----
+
+#one = #tile.layout<register = [[32],[64]], lane = [[1],[2],[4],[8],[16]]>
+tile.kernel @unlike_boxes() {
+  %x = arith.constant dense<1.0> : tensor<96xf32, #one>
+  // expected-error @below {{as a channel with slots of the tensor, got !tile.channel<1, !tile.buffer<64xf32>, !tile.buffer<32xf32>>}}
+  %y = tile.convert_layout %x {tile.handed = !tile.channel<1, !tile.buffer<64xf32>, !tile.buffer<32xf32>>} : tensor<96xf32, #one> -> tensor<96xf32, #one>
+  tile.return
+}
+
+// -----
+
 tile.kernel @guarded() {
   %x = arith.constant dense<1.0> : tensor<64xf32>
   // expected-error @below {{expected 'tile.guarded' on an arith.select of tensors, as a boolean, got true}}

@@ -120,3 +120,25 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
     tile.return
   }
 }
+
+// -----
+
+// Warps of three copies count the rows of a sum, and registers its columns; one copy of another role
+// has registers alone for both.
+#mma = #nvptx.wgmma<"m64n96k16", f16, f32>
+#copy = #nvptx.tma
+!view = !tile.view<?x?xf16>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @taken(%a: !view, %c: !tile.view<?x?xf32>) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4, copies = 3>, #tile.role<"store", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<192x96xf32>
+  %x = tile.load %a[%c0, %c0] {atom = #copy, role = "load"} : !view -> tensor<192x64xf16>
+  %y = tile.load %a[%c0, %c0] {atom = #copy, role = "load"} : !view -> tensor<96x64xf16>
+  // expected-error @+2 {{expected extents that are powers of two, or that one part of a place counts, got 'tensor<192x96xf32, }}
+  // expected-note @+1 {{this product keeps an extent of 192 by its 'tile.extents'}}
+  %d = tile.dot %x, %y, %zero transpose_b {atom = #mma, in_flight = 0 : i64, role = "mma", tile.extents = array<i64: 192, 96, 64>} : tensor<192x64xf16>, tensor<96x64xf16> -> tensor<192x96xf32>
+  // expected-note @+1 {{role "store" takes it, of which 3 copies ('copies') have a power of two of 192 each}}
+  tile.store %d, %c[%c0, %c0] {role = "store"} : tensor<192x96xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}

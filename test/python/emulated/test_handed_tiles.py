@@ -79,19 +79,40 @@ def test_roles_of_unlike_threads(
         assert np.array_equal(z, u.sum((2, 3)).reshape(-1)), tile
 
 
-def test_a_number_of_several_copies_is_refused(rng) -> None:
-    @kiln.kernel
-    def number(x: kiln.View, y: kiln.View):
-        kiln.grid(1)
-        kiln.pin(
-            roles=(kiln.role("make", warps=4, copies=2), kiln.role("use", warps=4)),
+@kiln.kernel
+def numbers(
+    x: kiln.View, y: kiln.View, dtype: kiln.constexpr, makers: kiln.constexpr, users: kiln.constexpr,
+    copy: kiln.constexpr,
+):  # fmt: skip
+    """Adds up twice the largest element of each tile of a row."""
+    i = kiln.grid(kiln.cdiv(x.shape[0], 64))
+    kiln.pin(
+        roles=(
+            kiln.role("load", warps=2),
+            kiln.role("make", warps=4, copies=makers),
+            kiln.role("use", warps=4, copies=users),
         )
-        t = kiln.pin(x.load((0, 0), (64, 64)), role="make")
-        most = kiln.pin(kiln.max(kiln.max(t, axis=1), axis=0), role="make")
-        kiln.pin(y.store((0, 0), kiln.pin(y.load((0, 0), (64, 64)) + most, role="use")), role="use")
+    )
+    acc = kiln.zeros((64, 32), kiln.f32)
+    for k in kiln.pin(range(0, x.shape[1], 32), depth=2):
+        t = kiln.pin(x.load((i * 64, k), (64, 32)), role="load", atom=copy)
+        u = kiln.pin((t + t).to(dtype), role="make")
+        most = kiln.pin(kiln.max(kiln.max(u, axis=1), axis=0), role="make")
+        acc = kiln.pin(acc + kiln.full((64, 32), most.to(kiln.f32), kiln.f32), role="use")
+    kiln.pin(y.store((i * 64, 0), acc), role="use")
 
-    x, y = (np.zeros((64, 64), np.float32) for _ in "xy")
-    with pytest.raises(
-        kiln.CompileError, match='a role of one copy to make a number that role "use"'
-    ):
-        number.options(device="emu:sm_90a")(x, y)
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "i32", "i8"])
+@pytest.mark.parametrize("makers, users", [(2, 1), (1, 2), (2, 2), (4, 1)])
+@pytest.mark.parametrize(
+    "chip, copy", [("sm_90a", "tma"), ("sm_80", "cp_async"), ("sm_100a", "through_registers")]
+)
+def test_numbers_of_several_copies(rng, dtype: str, makers: int, users: int, chip: str, copy: str):
+    trips, programs = int(rng.integers(1, 5)), int(rng.integers(1, 3))
+    x = rng.integers(-8, 9, (64 * programs, 32 * trips)).astype(BF16)
+    y = np.full((64 * programs, 32), np.nan, np.float32)
+    numbers.options(device=f"emu:{chip}")(
+        x, y, dtype=getattr(kiln, dtype), makers=makers, users=users, copy=copy
+    )
+    most = 2 * x.astype(np.float64).reshape(programs, 64, trips, 32).max(axis=(1, 3)).sum(axis=1)
+    assert np.array_equal(y, np.broadcast_to(most.repeat(64)[:, None], y.shape))

@@ -21,6 +21,7 @@ KNOWN = {
         r"expected loads with 'atom' or 'buffer' in a loop with 'tile.depth', or tensors that",
         r"expected to convert what another role makes, since 'role' is decided",
         r"expected a 'depth' that its loads do not all say themselves",
+        r"expected a tensor that copies \('copies'\) share out in one way, since each of role",
     ),
     "tile-complete-stages": (
         r"expected stages that begin with 0 in its role",
@@ -34,9 +35,6 @@ KNOWN = {
         r"expected no skew of role .* whose dots in flight read the ring",
         r"expected to stand in a loop, since copies of role .* lag behind one another",
         r"expected uses of one ring, one of which stands in a condition or a loop of the trip",
-    ),
-    "tile-realise-warp-groups": (
-        r"expected a role of one copy to make a number that role .* uses, got \d+ copies of",
     ),
     "tile-realise-copies": (
         r"expected rows or columns that the copies of role .* \('copies'\) have each of its own",

@@ -117,15 +117,30 @@ static LogicalResult verifyChoice(Operation *op, StringRef name, Attribute value
                          << "\" or \"" << words.second << "\", got " << value;
 }
 
+/// Whether the buffers of a slot have a tensor in boxes beside one another along a dimension.
+static bool haveInBoxes(ChannelType channel, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> whole(channel.getBuffer(0).getShape());
+  int64_t boxes = channel.getBuffers().size();
+  if (!llvm::all_equal(channel.getBuffers()) || whole.size() != shape.size())
+    return false;
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    if (whole[dim] != extent) {
+      whole[dim] *= std::exchange(boxes, 1);
+      break;
+    }
+  return boxes == 1 && ArrayRef<int64_t>(whole) == shape;
+}
+
 /// The channel by which a conversion hands over what it converts.
 static LogicalResult verifyHanded(Operation *op, Attribute value) {
   auto type = dyn_cast<TypeAttr>(value);
   auto channel = type ? dyn_cast<ChannelType>(type.getValue()) : ChannelType();
   auto tensor = isa<ConvertLayoutOp>(op) ? cast<ConvertLayoutOp>(op).getInput().getType()
                                          : RankedTensorType();
-  if (tensor && channel && channel.getBuffers().size() == 1) {
+  if (tensor && channel && !channel.getBuffers().empty()) {
     auto sum = channel.getAccumulator();
-    if (sum ? sum.getTensor() == tensor : channel.getBuffer(0).getShape() == tensor.getShape())
+    if (sum ? channel.getBuffers().size() == 1 && sum.getTensor() == tensor
+            : haveInBoxes(channel, tensor.getShape()))
       return success();
   }
   return op->emitError() << "expected '" << kHandedAttrName
