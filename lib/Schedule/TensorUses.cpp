@@ -57,7 +57,7 @@ SlotKind TensorUse::getSlotKind(RoleAttr role) const {
     return {wait.getPending().getType(), /*full=*/1, over ? 1 : role.getWarps(), kind == Carried};
   }
   return {PendingType::get(getWrittenType(), /*inTensorMemory=*/true), /*full=*/0, /*empty=*/1,
-          /*isCarried=*/false, /*slots=*/scales < 0 ? 1 : 2};
+          /*isCarried=*/false, /*slots=*/scales < 0 ? 1 : kSlotsOfScales};
 }
 
 /// What is committed for another role is what a dot makes, or a condition chooses.

@@ -21,6 +21,10 @@ struct SumLife {
 /// Nothing if it begins in another block, or another trip, than the wait for it stands in.
 std::optional<SumLife> findLife(tile::WaitOp wait);
 
+/// Of scales, of each copy: the warps write those of a trip while the products of the trip before
+/// read theirs.
+inline constexpr int64_t kSlotsOfScales = 2;
+
 /// From where to where a slot is in use.
 struct SlotSpan {
   mlir::Operation *first, *last;
@@ -32,8 +36,7 @@ struct SlotKind {
   int64_t full, empty;
   /// Filled in one trip and got in the next: the two sides go round on their own.
   bool isCarried;
-  /// Of each copy. Scales have two: the warps write those of a trip while the products of the trip
-  /// before read theirs.
+  /// Of each copy.
   int64_t slots = 1;
 
   bool operator==(const SlotKind &other) const {

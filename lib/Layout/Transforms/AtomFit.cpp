@@ -96,7 +96,9 @@ static Reason whyUnfit(std::pair<Type, Type> elements, Type sum, ValueRange scal
   }
   for (auto [operand, value] : llvm::enumerate(scales)) {
     auto type = cast<RankedTensorType>(value.getType());
-    if (atom.getScaleLayout(operand, type.getShape(), atom.getWarps()))
+    auto grown = llvm::map_to_vector(
+        type.getShape(), [](int64_t extent) { return int64_t(llvm::PowerOf2Ceil(extent)); });
+    if (atom.getScaleLayout(operand, grown, atom.getWarps()))
       continue;
     os << "expected one, two or a multiple of four blocks along k, whose scales are columns of "
           "tensor memory, got "
@@ -138,7 +140,10 @@ static Reason whyUnfit(DotScaledOp dot, AsyncMmaAtomInterface atom) {
           whyUnfit({elementOf(dot.getA()), elementOf(dot.getB())}, elementOf(dot.getResult()),
                    {dot.getScaleA(), dot.getScaleB()}, atom))
     return reason;
-  if (hasExtents(dot, atom.getExtents()))
+  // As they will be: none of its extents stays that is no power of two.
+  auto [m, n, k] = atom.getExtents();
+  auto fits = [](int64_t extent, int64_t step) { return llvm::PowerOf2Ceil(extent) % step == 0; };
+  if (fits(dot.getM(), m) && fits(dot.getN(), n) && fits(dot.getK(), k))
     return std::nullopt;
   std::string text;
   llvm::raw_string_ostream os(text);

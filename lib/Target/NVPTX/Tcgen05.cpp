@@ -227,11 +227,7 @@ Attribute kiln::nvptx::getTcgen05Atom(tile::DotScaledOp dot) {
   std::optional<Format> format = getFormat(a, sum, scale);
   if (!format || !areMultiplied(a, b) || scale != elementOf(dot.getScaleB()))
     return {};
-  int64_t columns = kMostColumns;
-  while (columns > kLanesOfWarp && dot.getN() % columns)
-    columns -= kLanesOfWarp;
-  if (dot.getN() <= kMostColumns && isColumns(*format, 1, kRows, dot.getN()))
-    columns = dot.getN();
+  int64_t n = llvm::PowerOf2Ceil(dot.getN()), columns = std::clamp<int64_t>(n, 8, kMostColumns);
   std::string text = "m" + std::to_string(kRows) + "n" + std::to_string(columns) + "k" +
                      std::to_string(getDepth(*format));
   return Tcgen05Attr::get(dot.getContext(), text, a, sum, a == b ? Type() : b, scale);

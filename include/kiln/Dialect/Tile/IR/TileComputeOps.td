@@ -58,7 +58,8 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     as its columns.
 
     With `scales`, those of a and those of b, it is a `tile.dot_scaled` that an instruction may
-    run beside its warps (`tile-join-scales`): its element types and blocks are that op's.
+    run beside its warps (`tile-join-scales`): its element types and blocks are that op's. Operands
+    of i8 have two f4E2M1FN in each byte along k, which is then their last dimension.
 
     ```mlir
     %d = tile.dot %a, %b, %c transpose_b
@@ -103,7 +104,8 @@ def Tile_DotScaledOp : Tile_Op<"dot_scaled", [Pure, AllTypesMatch<["accumulator"
 
     - MX formats: f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN or f4E2M1FN with f8E8M0FNU scales, a
       block of 32;
-    - NV format: f4E2M1FN with f8E4M3FN scales, a block of 16.
+    - NV format: f4E2M1FN with f8E4M3FN scales, a block of 16, none of them below zero: an
+      accelerator may read the sign or not.
 
     A NaN scale makes the block NaN. The accumulator is f32, as in `tile.dot`. Of an element ×
     scale below 2^-126, accelerators lose the bits that bf16 does not have, if they have no
