@@ -125,8 +125,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
   case Stage::Layout:
     add(createCheckTarget());
     if (!isHost) {
-      add(createRoundClusters(), createDecideBlockPrograms(realiseBlocks), createGatherPrograms(),
-          createCompletePins(realisePins));
+      add(createJoinScales(), createRoundClusters(), createDecideBlockPrograms(realiseBlocks),
+          createGatherPrograms(), createCompletePins(realisePins));
       addDecidedLayouts(pm);
       return;
     }

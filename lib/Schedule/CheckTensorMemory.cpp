@@ -6,7 +6,10 @@
 // not known yet: the check of the realised schedule counts these (tile-check-protocol).
 #include "HandOvers.h"
 #include "Rings.h"
+#include "TensorUses.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
 
@@ -52,6 +55,28 @@ static int64_t countBytes(DotOp dot, int64_t slots, SynchronisationInterface syn
   return sync.getTensorBytes(bytes * programs);
 }
 
+/// Those of a and those of b, each of which has a channel.
+static int64_t countScaleBytes(DotOp dot, SynchronisationInterface sync) {
+  auto atom = dyn_cast_or_null<AsyncMmaAtomInterface>(dot.getAtomAttr());
+  if (!atom)
+    return 0;
+  RoleAttr role = lookUpRole(dot);
+  int64_t copies = role ? role.getCopies() : 1, all = 0;
+  auto [m, n, k] = cast<MmaAtomInterface>(dot.getAtomAttr()).getExtents();
+  int shared = getSharedDim(dot.getM(), dot.getN(), m, n, copies);
+  for (auto [operand, scales] : llvm::enumerate(dot.getScales())) {
+    auto type = cast<RankedTensorType>(scales.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    if (shared == int(operand))
+      shape[0] /= copies;
+    if (auto layout = atom.getScaleLayout(operand, shape, atom.getWarps())) {
+      auto own = withLayout(RankedTensorType::get(shape, type.getElementType()), *layout);
+      all += sync.getTensorBytes(kSlotsOfScales * copies * getTensorSlotBytes(own, sync));
+    }
+  }
+  return all;
+}
+
 LogicalResult kiln::checkPlannedSums(KernelOp kernel) {
   TargetInterface target = getTarget(kernel);
   const std::optional<Figure> &limit = target.getChipRecord().figures.tensorMemory;
@@ -73,10 +98,14 @@ LogicalResult kiln::checkPlannedSums(KernelOp kernel) {
     if (isSum && !handedOver.contains(dot) && own.insert({dot.getType(), lookUpRole(dot)}).second)
       sums.push_back({dot, 1, countBytes(dot, 1, sync), false});
   });
-  int64_t total = 0;
+  int64_t total = 0, scales = 0;
+  kernel.getBody().walk([&](DotOp dot) {
+    if (!dot.getScales().empty())
+      scales = std::max(scales, countScaleBytes(dot, sync));
+  });
   for (const Sum &sum : sums)
     total += sum.bytes;
-  if (total <= limit->value)
+  if (sums.empty() || total + scales <= limit->value)
     return success();
   const Sum &most = *llvm::max_element(
       sums, [](const Sum &one, const Sum &other) { return one.bytes < other.bytes; });
@@ -85,6 +114,9 @@ LogicalResult kiln::checkPlannedSums(KernelOp kernel) {
                              << limit->value << " bytes of tensor memory on "
                              << target.getSpelling() << ", got " << total
                              << ", of which this one takes " << most.bytes;
+  if (scales)
+    error << ", beside " << scales << " of scales, in two slots for each copy; make fewer rows or "
+          << "columns in a program";
   if (most.isHandedOver)
     error << " for " << most.slots << " slots, one more than 'in_flight', since another role "
           << "fetches it";

@@ -38,8 +38,8 @@ private:
 /// What the source says, by the first that says it.
 static int64_t findPin(const TensorUse &use) {
   for (Operation *op : use.getOps())
-    if (auto columns = op->getAttrOfType<IntegerAttr>(use.getDecision()))
-      return columns.getInt();
+    if (std::optional<int64_t> columns = use.getSaid(op))
+      return *columns;
   return -1;
 }
 
@@ -59,7 +59,7 @@ bool ColumnDecider::mayBeOver(const TensorUse &operand, const TensorUse &sum,
   StartDotOp first = operand.dots.front(), last = operand.dots.back();
   bool areOthers = isPinned(operand) && isPinned(sum) && operand.columns != sum.columns;
   if (areOthers || first->getBlock() != wait->getBlock() || first->isBeforeInBlock(wait) ||
-      !fitsOver(sum.life, first))
+      !fitsOver(sum.life, operand))
     return false;
   return llvm::none_of(others, [&](TensorUse *other) {
     int64_t begin = uses.getNumber(other->life.getBegin());
@@ -142,12 +142,11 @@ void ColumnDecider::run() {
     for (TensorUse &use : uses.all)
       if (getRank(use) == rank && (use.isSum() || !use.over))
         choose(use);
-  Builder builder(role.getContext());
   for (TensorUse &use : uses.all) {
     int64_t columns = use.isSum() || !use.over ? use.columns : use.over->columns;
     for (Operation *op : use.getOps())
-      if (!op->hasAttr(use.getDecision()))
-        op->setAttr(use.getDecision(), builder.getI64IntegerAttr(columns));
+      if (!use.getSaid(op))
+        use.say(op, columns);
   }
 }
 

@@ -1,4 +1,5 @@
-// Gathers of a loop that may run a trip ahead: where their elements lie is known by then.
+// Gathers of a loop that may run a trip ahead: where their elements lie is known by then. So may
+// loads of scales.
 #include "Decisions.h"
 #include "GlobalAccesses.h"
 #include "OwnRingDecider.h"
@@ -40,14 +41,23 @@ static bool collect(Operation *op, llvm::SetVector<Operation *> &needs) {
   });
 }
 
+/// Whether products in flight alone read what is loaded, as scales: too narrow for an engine.
+static bool areScales(LoadOp load) {
+  return !load->use_empty() && llvm::all_of(load->getUses(), [](OpOperand &use) {
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    return dot && llvm::is_contained(dot.getScales(), use.get());
+  });
+}
+
 llvm::SetVector<Operation *> kiln::findEarlyGathers(Block &block) {
   llvm::SetVector<Operation *> early;
   auto asks = dyn_cast<scf::WhileOp>(block.getParentOp());
   if (asks && !isRotated(asks))
     return early;
-  for (GatherOp gather : block.getOps<GatherOp>()) {
+  for (Operation &op : block) {
+    auto load = dyn_cast<LoadOp>(op);
     llvm::SetVector<Operation *> needs;
-    if (collect(gather, needs))
+    if ((isa<GatherOp>(op) || (load && areScales(load))) && collect(&op, needs))
       early.insert_range(needs);
   }
   return early;

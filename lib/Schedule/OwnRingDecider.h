@@ -32,7 +32,7 @@ bool isPlain(mlir::Operation *op);
 /// The ops of a loop that tell whether it has another trip; nothing if one of them is not each
 /// role's to do for itself.
 std::optional<llvm::SetVector<mlir::Operation *>> findTelling(mlir::scf::WhileOp loop);
-/// The gathers of a trip that may run a trip ahead, and what they need of it.
+/// The gathers of a trip that may run a trip ahead, the loads of scales, and what they need of it.
 llvm::SetVector<mlir::Operation *> findEarlyGathers(mlir::Block &block);
 /// The loop in whose body an op stands, if its trips may overlap: those of an `scf.for` that are no
 /// programs of a persistent kernel, or of an `scf.while` that numbers tell of.

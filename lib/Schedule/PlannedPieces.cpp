@@ -2,6 +2,7 @@
 #include "AcrossCopies.h"
 #include "HandOvers.h"
 #include "Rings.h"
+#include "TensorUses.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -160,6 +161,9 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
       if (auto a = dyn_cast<RankedTensorType>(dot.getA().getType());
           a && !isReadFromBuffer(dot.getAMutable()) && !isWrittenForDot(dot.getAMutable()))
         addSums(a, 1);
+      for (Value scales : dot.getScales())
+        if (written.insert(scales).second)
+          addSums(cast<RankedTensorType>(scales.getType()), kSlotsOfScales);
       return;
     }
     if (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {

@@ -95,10 +95,16 @@ LogicalResult DotRealiser::check(Chain &chain) const {
         error.attachNote(last.getLoc()) << "that dot";
         return error;
       }
-  for (DotOp dot : chain)
-    if (dot->hasAttr(kOperandColumnsAttrName) && !isa<RankedTensorType>(dot.getA().getType()))
+  for (DotOp dot : chain) {
+    Attribute columns = dot->getAttr(kOperandColumnsAttrName);
+    bool areOfScales = isa_and_nonnull<DenseI64ArrayAttr>(columns);
+    if (areOfScales && dot.getScales().empty())
+      return dot.emitOpError("expected scales, since '")
+             << kOperandColumnsAttrName << "' is " << columns;
+    if (columns && !areOfScales && !isa<RankedTensorType>(dot.getA().getType()))
       return dot.emitOpError("expected an operand a that warps have computed, since '")
              << kOperandColumnsAttrName << "' is decided, got " << dot.getA().getType();
+  }
   if (last->use_empty())
     return last.emitOpError("expected a use, since 'in_flight' is decided");
   if (!endsByCommit(last.getAtomAttr()))
@@ -129,8 +135,8 @@ SmallVector<StartDotOp> DotRealiser::start(Chain &chain, Value accumulator, Valu
     setInsertionPoint();
     starts.push_back(StartDotOp::create(
         builder, dot.getLoc(), accumulator.getType(), dot.getA(), dot.getB(), accumulator,
-        accumulates, dot.getTransposeAAttr(), dot.getTransposeBAttr(), dot.getUnsignedAAttr(),
-        dot.getUnsignedBAttr(), dot.getPrecisionAttr(), dot.getAtomAttr(),
+        accumulates, dot.getScales(), dot.getTransposeAAttr(), dot.getTransposeBAttr(),
+        dot.getUnsignedAAttr(), dot.getUnsignedBAttr(), dot.getPrecisionAttr(), dot.getAtomAttr(),
         /*one_thread=*/UnitAttr()));
     trip.ops[trip.getPlace(dot)] = starts.back();
     trip.stages[starts.back()] = trip.stages.lookup(dot);

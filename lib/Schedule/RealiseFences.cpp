@@ -131,10 +131,14 @@ static void fence(Operation *op) {
     // The thread that has acquired the accumulator tells the others, and starts dots into it again
     // once all have written. Over a sum that all have got each warp writes the rows that it
     // fetched.
-    if (!fill.getAccumulator().getDefiningOp<PartOp>()) {
+    auto isOver = [](FillOp fill) { return bool(fill.getAccumulator().getDefiningOp<PartOp>()); };
+    if (!isOver(fill) && !isa_and_nonnull<FillOp>(fill->getPrevNode())) {
       BarrierOp::create(before, loc);
       observe(before);
     }
+    // Several that follow one another are written behind one meeting, and told of by one.
+    if (auto next = dyn_cast_or_null<FillOp>(fill->getNextNode()); next && !isOver(next))
+      return;
     publish(after);
     BarrierOp::create(after, loc);
     observe(after);

@@ -56,8 +56,8 @@ BlockArgument SumChannels::add(Location loc, ChannelType type, int64_t full, int
 }
 
 Value SumChannels::make(Location loc, SlotKind slot) {
-  auto type =
-      ChannelType::get(groups.getContext(), role.getCopies(), /*own=*/false, Type(slot.type));
+  auto type = ChannelType::get(groups.getContext(), slot.slots * role.getCopies(), /*own=*/false,
+                               Type(slot.type));
   rewriter.setInsertionPoint(groups);
   return add(loc, type, slot.full, slot.empty);
 }

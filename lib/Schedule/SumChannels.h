@@ -22,7 +22,7 @@ class SumChannels {
 public:
   SumChannels(tile::WarpGroupsOp groups, mlir::Region &region, tile::RoleAttr role);
 
-  /// One with a slot for each copy.
+  /// One with as many slots for each copy as the kind says.
   mlir::Value make(mlir::Location loc, SlotKind slot);
   /// The place of a slot that is this copy's.
   tile::NextOp makeNext(mlir::Location loc, mlir::Value channel, bool fills = false);

@@ -30,22 +30,22 @@ InFlightDiagnostic ColumnTaker::refuse(const TensorUse &use, const Twine &expect
 }
 
 LogicalResult ColumnTaker::read(TensorUse &use) {
-  Attribute columns;
+  std::optional<int64_t> columns;
   for (Operation *op : use.getOps()) {
-    Attribute own = op->removeAttr(use.getDecision());
+    std::optional<int64_t> own = use.getSaid(op);
     if (!own)
       return op->emitOpError("expected '") << use.getDecision() << "' to be decided";
     if (columns && own != columns) {
       InFlightDiagnostic error = op->emitOpError("expected '")
                                  << use.getDecision()
-                                 << "' of the dot that reads the operand first, " << columns
-                                 << ", got " << own;
+                                 << "' of the dot that reads the operand first, " << *columns
+                                 << ", got " << *own;
       error.attachNote(use.getOp()->getLoc()) << "that dot";
       return error;
     }
     columns = own;
   }
-  use.columns = cast<IntegerAttr>(columns).getInt();
+  use.columns = *columns;
   return success();
 }
 
@@ -75,7 +75,7 @@ LogicalResult ColumnTaker::findOver(TensorUse &operand) {
                   any);
   if (last->over)
     return refuse("one operand over a sum", last);
-  if (!fitsOver(last->life, first))
+  if (!fitsOver(last->life, operand))
     return refuse("an operand with the rows of the instruction and of the sum over which it is "
                   "written, and of no more bits",
                   last);
@@ -116,6 +116,9 @@ FailureOr<SmallVector<SlotKind>> ColumnTaker::run() {
   for (TensorUse &use : uses.all)
     if (failed(read(use)))
       return failure();
+  for (TensorUse &use : uses.all)
+    for (Operation *op : use.getOps())
+      op->removeAttr(use.getDecision());
   for (TensorUse &use : uses.all)
     if (!use.isSum() && failed(findOver(use)))
       return failure();

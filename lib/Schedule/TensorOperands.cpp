@@ -1,5 +1,5 @@
-// What dots read as operand a, and warps have computed, lies in tensor memory in front of them. The
-// atom says so, which has it nowhere else.
+// What dots read as operand a, and warps have computed, lies in tensor memory in front of them, and
+// so do scales. The atom says so, which has it nowhere else.
 #include "SumChannels.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 
@@ -7,26 +7,29 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// What a dot reads, with its rows as they are written.
-static Value turnRows(StartDotOp dot, IRRewriter &rewriter) {
-  rewriter.setInsertionPoint(dot);
-  if (!dot.getTransposeA())
-    return dot.getA();
-  return TransposeOp::create(rewriter, dot.getLoc(), getWrittenType(dot), dot.getA(),
-                             ArrayRef<int64_t>{1, 0});
+/// What dots read, with its rows as they are written.
+static Value turnRows(const TensorUse &operand, IRRewriter &rewriter) {
+  StartDotOp first = operand.dots.front();
+  rewriter.setInsertionPoint(first);
+  Value value = operand.getRead(first).get();
+  RankedTensorType written = operand.getWrittenType();
+  if (value.getType() == written)
+    return value;
+  return TransposeOp::create(rewriter, first.getLoc(), written, value, ArrayRef<int64_t>{1, 0});
 }
 
 /// The slot goes back behind the last dot.
-static void fill(ArrayRef<StartDotOp> dots, Value tensor, Value empty, Value channel, Value slot,
+static void fill(const TensorUse &operand, Value tensor, Value empty, Value channel, Value slot,
                  SumChannels &channels) {
   IRRewriter &rewriter = channels.rewriter;
-  StartDotOp first = dots.front(), last = dots.back();
+  StartDotOp first = operand.dots.front(), last = operand.dots.back();
   rewriter.setInsertionPoint(first);
   auto fill =
       FillOp::create(rewriter, first.getLoc(), empty.getType(), tensor, empty, first.getAtom());
-  for (StartDotOp dot : dots) {
-    dot.getAMutable().set(fill.getResult());
-    dot.setTransposeA(false);
+  for (StartDotOp dot : operand.dots) {
+    operand.getRead(dot).set(fill.getResult());
+    if (operand.scales < 0)
+      dot.setTransposeA(false);
   }
   channels.awaitMate(fill, channel, last);
   rewriter.setInsertionPointAfter(last);
@@ -39,20 +42,23 @@ void kiln::fillOver(const TensorUse &operand, FetchOp sum, Value channel, Value 
   IRRewriter &rewriter = channels.rewriter;
   StartDotOp first = operand.dots.front();
   Location loc = first.getLoc();
-  Value tensor = turnRows(first, rewriter);
+  Value tensor = turnRows(operand, rewriter);
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-  auto type = PendingType::get(getWrittenType(first), /*inTensorMemory=*/true);
+  auto type = PendingType::get(operand.getWrittenType(), /*inTensorMemory=*/true);
   auto over = PartOp::create(rewriter, loc, type, sum.getPending(), ValueRange{zero, zero});
-  fill(operand.dots, tensor, over, channel, slot, channels);
+  fill(operand, tensor, over, channel, slot, channels);
 }
 
 void kiln::fillSlot(const TensorUse &operand, Value channel, SumChannels &channels) {
   IRRewriter &rewriter = channels.rewriter;
   StartDotOp first = operand.dots.front();
   Location loc = first.getLoc();
-  Value tensor = turnRows(first, rewriter);
+  Value tensor = turnRows(operand, rewriter);
+  // What is written in front of the same dots is written together, behind one meeting.
+  while (isa_and_nonnull<FillOp>(rewriter.getInsertionPoint()->getPrevNode()))
+    rewriter.setInsertionPoint(rewriter.getInsertionPoint()->getPrevNode());
   NextOp next = channels.makeNext(loc, channel);
-  auto type = PendingType::get(getWrittenType(first), /*inTensorMemory=*/true);
+  auto type = PendingType::get(operand.getWrittenType(), /*inTensorMemory=*/true);
   Value empty = AcquireOp::create(rewriter, loc, type, channel, next.getSlot(), next.getPhase());
-  fill(operand.dots, tensor, empty, channel, next.getSlot(), channels);
+  fill(operand, tensor, empty, channel, next.getSlot(), channels);
 }

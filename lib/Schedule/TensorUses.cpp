@@ -25,14 +25,39 @@ SmallVector<Operation *> TensorUse::getOps() const {
   return llvm::map_to_vector(dots, [](StartDotOp dot) { return dot.getOperation(); });
 }
 
+OpOperand &TensorUse::getRead(StartDotOp dot) const {
+  return scales < 0 ? dot.getAMutable() : dot.getScalesMutable()[scales];
+}
+
+std::optional<int64_t> TensorUse::getSaid(Operation *op) const {
+  if (scales < 0) {
+    auto columns = op->getAttrOfType<IntegerAttr>(getDecision());
+    return columns ? std::optional(columns.getInt()) : std::nullopt;
+  }
+  auto columns = op->getAttrOfType<DenseI64ArrayAttr>(getDecision());
+  return columns && columns[scales] >= 0 ? std::optional(columns[scales]) : std::nullopt;
+}
+
+void TensorUse::say(Operation *op, int64_t number) const {
+  Builder builder(op->getContext());
+  if (scales < 0) {
+    op->setAttr(getDecision(), builder.getI64IntegerAttr(number));
+    return;
+  }
+  SmallVector<int64_t> both(2, -1);
+  if (auto known = op->getAttrOfType<DenseI64ArrayAttr>(getDecision()))
+    both.assign(known.asArrayRef().begin(), known.asArrayRef().end());
+  both[scales] = number;
+  op->setAttr(getDecision(), builder.getDenseI64ArrayAttr(both));
+}
+
 SlotKind TensorUse::getSlotKind(RoleAttr role) const {
   if (isSum()) {
     WaitOp wait = life.wait;
     return {wait.getPending().getType(), /*full=*/1, over ? 1 : role.getWarps(), kind == Carried};
   }
-  StartDotOp dot = dots.front();
-  return {PendingType::get(getWrittenType(dot), /*inTensorMemory=*/true), /*full=*/0, /*empty=*/1,
-          /*isCarried=*/false};
+  return {PendingType::get(getWrittenType(), /*inTensorMemory=*/true), /*full=*/0, /*empty=*/1,
+          /*isCarried=*/false, /*slots=*/scales < 0 ? 1 : kSlotsOfScales};
 }
 
 /// What is committed for another role is what a dot makes, or a condition chooses.
@@ -79,14 +104,26 @@ TensorUses::TensorUses(Region &region) {
     }
     sums.push_back(std::move(use));
   });
-  // By their block, the tensor, and which way they read it.
+  // By their block, the tensor, and which way they read it: by its rows, transposed, or as scales.
+  enum Way : unsigned { Rows, Transposed, Scales };
   llvm::MapVector<std::pair<std::pair<Block *, Value>, unsigned>, SmallVector<StartDotOp>> operands;
   region.walk([&](StartDotOp dot) {
-    if (dot.getType().getInTensorMemory() && isa<RankedTensorType>(dot.getA().getType()))
-      operands[{{dot->getBlock(), dot.getA()}, dot.getTransposeA()}].push_back(dot);
+    if (!dot.getType().getInTensorMemory())
+      return;
+    if (isa<RankedTensorType>(dot.getA().getType()))
+      operands[{{dot->getBlock(), dot.getA()}, dot.getTransposeA() ? Transposed : Rows}].push_back(
+          dot);
+    for (auto [number, scales] : llvm::enumerate(dot.getScales()))
+      if (isa<RankedTensorType>(scales.getType()))
+        operands[{{dot->getBlock(), scales}, unsigned(Scales + number)}].push_back(dot);
   });
   for (auto &[place, dots] : operands)
-    all.push_back({TensorUse::Operand, {dots.front(), dots.back()}, {}, {}, dots});
+    all.push_back({TensorUse::Operand,
+                   {dots.front(), dots.back()},
+                   {},
+                   {},
+                   dots,
+                   place.second < Scales ? -1 : int(place.second - Scales)});
   llvm::append_range(all, sums);
 }
 
@@ -102,21 +139,24 @@ bool TensorUses::areApart(const SlotSpan &one, const SlotSpan &other) const {
          getLastNumber(other.last) < getNumber(one.first);
 }
 
-RankedTensorType kiln::getWrittenType(StartDotOp reader) {
-  auto type = cast<RankedTensorType>(reader.getA().getType());
-  if (!reader.getTransposeA())
+/// Of a the rows of its registers, whichever way it is read.
+RankedTensorType TensorUse::getWrittenType() const {
+  StartDotOp reader = dots.front();
+  Value value = getRead(reader).get();
+  auto type = cast<RankedTensorType>(value.getType());
+  if (scales >= 0 || !reader.getTransposeA())
     return type;
-  LinearLayout rows = getLayout(reader.getA()).transposeOuts({1, 0});
+  LinearLayout rows = getLayout(value).transposeOuts({1, 0});
   return withLayout(type.clone({type.getDimSize(1), type.getDimSize(0)}), rows);
 }
 
-bool kiln::fitsOver(const SumLife &life, StartDotOp reader) {
+bool kiln::fitsOver(const SumLife &life, const TensorUse &operand) {
   WaitOp wait = life.wait;
-  RankedTensorType sum = wait.getPending().getType().getTensor(), operand = getWrittenType(reader);
+  RankedTensorType sum = wait.getPending().getType().getTensor(), type = operand.getWrittenType();
   // Rows beyond the instruction's are further columns, which are others of the operand.
-  if (sum.getDimSize(0) != cast<MmaAtomInterface>(life.atom).getExtents()[0])
+  if (operand.scales >= 0 || sum.getDimSize(0) != cast<MmaAtomInterface>(life.atom).getExtents()[0])
     return false;
-  int64_t bits = operand.getElementTypeBitWidth() * operand.getDimSize(1);
-  return operand.getDimSize(0) == sum.getDimSize(0) &&
+  int64_t bits = type.getElementTypeBitWidth() * type.getDimSize(1);
+  return type.getDimSize(0) == sum.getDimSize(0) &&
          sum.getDimSize(1) * sum.getElementTypeBitWidth() % bits == 0;
 }

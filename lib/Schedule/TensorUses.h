@@ -21,6 +21,10 @@ struct SumLife {
 /// Nothing if it begins in another block, or another trip, than the wait for it stands in.
 std::optional<SumLife> findLife(tile::WaitOp wait);
 
+/// Of scales, of each copy: the warps write those of a trip while the products of the trip before
+/// read theirs.
+inline constexpr int64_t kSlotsOfScales = 2;
+
 /// From where to where a slot is in use.
 struct SlotSpan {
   mlir::Operation *first, *last;
@@ -32,14 +36,16 @@ struct SlotKind {
   int64_t full, empty;
   /// Filled in one trip and got in the next: the two sides go round on their own.
   bool isCarried;
+  /// Of each copy.
+  int64_t slots = 1;
 
   bool operator==(const SlotKind &other) const {
     return type == other.type && full == other.full && empty == other.empty &&
-           isCarried == other.isCarried;
+           isCarried == other.isCarried && slots == other.slots;
   }
 };
 
-/// A sum that its own role fetches, or an operand a that its warps write.
+/// A sum that its own role fetches, or an operand that its warps write: a, or scales.
 struct TensorUse {
   /// Fetched behind the condition that chooses it; left there from trip to trip; or fetched where
   /// it is waited for.
@@ -50,6 +56,7 @@ struct TensorUse {
   SumLife life;                             ///< of a sum
   std::optional<CarriedSum> carried;        ///< of one that is
   llvm::SmallVector<tile::StartDotOp> dots; ///< those that read an operand, as they follow
+  int scales = -1;                          ///< of which operand it is the scales; -1 if it is a
 
   /// Its columns, by number; and of a sum the operand that is written over it, of an operand the
   /// sum.
@@ -57,12 +64,19 @@ struct TensorUse {
   TensorUse *over = nullptr;
 
   bool isSum() const { return kind != Operand; }
+  /// Where a dot reads it.
+  mlir::OpOperand &getRead(tile::StartDotOp dot) const;
+  /// As it is written.
+  mlir::RankedTensorType getWrittenType() const;
   /// What says where it is, and the name under which it does.
   llvm::SmallVector<mlir::Operation *> getOps() const;
   mlir::Operation *getOp() const { return getOps().front(); }
   llvm::StringRef getDecision() const {
     return isSum() ? tile::kColumnsAttrName : tile::kOperandColumnsAttrName;
   }
+  /// What an op says of its columns: of scales one of two numbers. None if it does not.
+  std::optional<int64_t> getSaid(mlir::Operation *op) const;
+  void say(mlir::Operation *op, int64_t columns) const;
   /// Of its slot, if it is not an operand over a sum.
   SlotKind getSlotKind(tile::RoleAttr role) const;
 };
@@ -94,13 +108,9 @@ private:
 /// the kinds of slots, by the number of their columns; an error where two uses cannot share theirs.
 mlir::FailureOr<llvm::SmallVector<SlotKind>> takeColumns(TensorUses &uses, tile::RoleAttr role);
 
-/// What a dot reads as operand a, as its rows are written: those of its registers, whichever way it
-/// is read.
-mlir::RankedTensorType getWrittenType(tile::StartDotOp reader);
-
-/// Whether what a dot reads as operand a has room over a sum: it has its rows, and as many bits or
-/// fewer, by which the sum's columns come out even.
-bool fitsOver(const SumLife &sum, tile::StartDotOp reader);
+/// Whether an operand has room over a sum: it is a, has its rows, and as many bits or fewer, by
+/// which the sum's columns come out even.
+bool fitsOver(const SumLife &sum, const TensorUse &operand);
 
 } // namespace kiln
 

@@ -167,7 +167,7 @@ tile.kernel @readers() {
       // expected-note@+1 {{that dot}}
       %d = tile.start_dot %w, %y, %none when %no {atom = #atom, tile.operand_columns = 0 : i64} : !x, !b -> !pending
       %other = ub.poison : !pending
-      // expected-error@+1 {{expected 'tile.operand_columns' of the dot that reads the operand first, 0 : i64, got 1 : i64}}
+      // expected-error@+1 {{expected 'tile.operand_columns' of the dot that reads the operand first, 0, got 1}}
       %e = tile.start_dot %w, %y, %other when %no {atom = #atom, tile.operand_columns = 1 : i64} : !x, !b -> !pending
       %t = tile.wait %d in_flight = 0 {tile.columns = 1 : i64} : !pending -> !t
       %u = tile.wait %e in_flight = 0 {tile.columns = 2 : i64} : !pending -> !t

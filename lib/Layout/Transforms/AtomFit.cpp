@@ -1,6 +1,7 @@
 // What instructions ask of the ops that they are decided for.
 #include "kiln/Layout/Transforms/AtomFit.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
@@ -93,6 +94,75 @@ static bool isOfOwnRowsAlone(AsyncMmaAtomInterface atom) {
          atom.getAccumulatorLayout({2 * m, columns}, atom.getWarps()) == LinearLayout();
 }
 
+/// Of blocks with scales, which an instruction reads where they can be written for it.
+static Reason whyUnfit(std::pair<Type, Type> elements, Type sum, ValueRange scales,
+                       AsyncMmaAtomInterface atom) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto [a, b] = elements;
+  Type scale = getElementTypeOrSelf(scales[0]), other = getElementTypeOrSelf(scales[1]);
+  if (scale != other || !atom.multipliesScaled(a, b, sum, scale)) {
+    os << "expected types that it multiplies by scales, got '" << a << "' and '" << b << "' by '"
+       << scale << "' and '" << other << "' into '" << sum << "'";
+    return text;
+  }
+  for (auto [operand, value] : llvm::enumerate(scales)) {
+    auto type = cast<RankedTensorType>(value.getType());
+    auto grown = llvm::map_to_vector(
+        type.getShape(), [](int64_t extent) { return int64_t(llvm::PowerOf2Ceil(extent)); });
+    if (atom.getScaleLayout(operand, grown, atom.getWarps()))
+      continue;
+    os << "expected one, two or a multiple of four blocks along k, whose scales are columns of "
+          "tensor memory, got "
+       << type.getDimSize(1);
+    return text;
+  }
+  return std::nullopt;
+}
+
+template <typename Dot>
+static void explainExtents(llvm::raw_ostream &os, Dot dot, std::array<int64_t, 3> extents) {
+  auto [m, n, k] = extents;
+  os << "expected rows, columns and a depth that are multiples of " << m << ", " << n << " and "
+     << k << ", got " << dot.getM() << ", " << dot.getN() << " and " << dot.getK();
+}
+
+template <typename Dot>
+static bool hasExtents(Dot dot, std::array<int64_t, 3> extents) {
+  auto [m, n, k] = extents;
+  return dot.getM() % m == 0 && dot.getN() % n == 0 && dot.getK() % k == 0;
+}
+
+Value kiln::findStored(Value operand) {
+  if (!isa<Float4E2M1FNType>(getElementTypeOrSelf(operand)))
+    return operand;
+  auto cast = operand.getDefiningOp<BitcastOp>();
+  bool isWhole = cast && getElementTypeOrSelf(cast.getInput()).isInteger(8) && !cast.getExtents() &&
+                 findDecision(cast).empty();
+  return isWhole ? cast.getInput() : Value();
+}
+
+static Reason whyUnfit(DotScaledOp dot, AsyncMmaAtomInterface atom) {
+  auto elementOf = [](Value value) { return getElementTypeOrSelf(value); };
+  bool isAcross = isa<Float4E2M1FNType>(elementOf(dot.getB())) && !dot.getTransposeB();
+  if (isAcross || !findStored(dot.getA()) || !findStored(dot.getB()))
+    return "expected operands of four bits to be bitcasts of bytes, two elements along k in each, "
+           "and b by rows of k, 'transpose_b'";
+  if (Reason reason =
+          whyUnfit({elementOf(dot.getA()), elementOf(dot.getB())}, elementOf(dot.getResult()),
+                   {dot.getScaleA(), dot.getScaleB()}, atom))
+    return reason;
+  // As they will be: none of its extents stays that is no power of two.
+  auto [m, n, k] = atom.getExtents();
+  auto fits = [](int64_t extent, int64_t step) { return llvm::PowerOf2Ceil(extent) % step == 0; };
+  if (fits(dot.getM(), m) && fits(dot.getN(), n) && fits(dot.getK(), k))
+    return std::nullopt;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  explainExtents(os, dot, atom.getExtents());
+  return text;
+}
+
 /// Of a product in flight.
 static Reason whyUnfit(DotOp dot, AsyncMmaAtomInterface atom) {
   auto [a, b] = getDotTypes(dot);
@@ -100,19 +170,22 @@ static Reason whyUnfit(DotOp dot, AsyncMmaAtomInterface atom) {
     a = b = FloatTF32Type::get(dot.getContext());
   Type sum = dot.getType().getElementType();
   auto [m, n, k] = atom.getExtents();
+  bool isScaled = !dot.getScales().empty();
+  if (isScaled)
+    if (Reason reason = whyUnfit({a, b}, sum, dot.getScales(), atom))
+      return reason;
   std::string text;
   llvm::raw_string_ostream os(text);
   if (dot.getType().getRank() != 2)
     os << "expected a product of two matrices, got " << dot.getType();
-  else if (!atom.multiplies(a, b, sum))
+  else if (!isScaled && !atom.multiplies(a, b, sum))
     os << "expected types that it multiplies, got '" << a << "' and '" << b << "' into '" << sum
        << "'";
   else if (atom.getPrograms() > 1 && dot.getN() != n)
     os << "expected as many columns as it multiplies for several programs, " << n << ", got "
        << dot.getN();
-  else if (dot.getM() % m || dot.getN() % n || dot.getK() % k)
-    os << "expected rows, columns and a depth that are multiples of " << m << ", " << n << " and "
-       << k << ", got " << dot.getM() << ", " << dot.getN() << " and " << dot.getK();
+  else if (!hasExtents(dot, {m, n, k}))
+    explainExtents(os, dot, {m, n, k});
   else if (int64_t rows = countOwnRows(dot, atom); rows != m && isOfOwnRowsAlone(atom))
     os << "expected " << m << " rows for each copy of its role, got " << rows;
   return text.empty() ? Reason() : Reason(text);
@@ -127,5 +200,7 @@ std::optional<std::string> kiln::whyUnfit(Operation *op, Attribute atom, TargetI
     return load ? ::whyUnfit(load, engine) : ::whyUnfit(store, engine);
   auto dot = dyn_cast<DotOp>(op);
   auto product = dyn_cast<AsyncMmaAtomInterface>(atom);
+  if (auto scaled = dyn_cast<DotScaledOp>(op); scaled && product)
+    return ::whyUnfit(scaled, product);
   return dot && product ? ::whyUnfit(dot, product) : std::nullopt;
 }

@@ -383,6 +383,12 @@ Misfit findProductMisfit(Operation *op, const CopyShares &shares) {
   };
   if (!agrees(a, 0, "transpose_a"))
     return ShareMisfit{a};
+  ValueRange scales = isa<DotOp>(op) ? ValueRange(cast<DotOp>(op).getScales())
+                                     : ValueRange(cast<StartDotOp>(op).getScales());
+  for (auto [operand, value] : llvm::enumerate(scales))
+    if (isa<RankedTensorType>(value.getType()) &&
+        shares.getDim(value) != (dim == int(operand) ? 0 : -1))
+      return ShareMisfit{value};
   return require(agrees(b, 1, "transpose_b"), b);
 }
 
@@ -402,6 +408,8 @@ struct Dot : Elements<Dot, DotOp> {
       return getHere(operand, inference);
     DotLayouts layouts = getDotLayouts(dot, dot.getAtomAttr(), inference.getThreads(op),
                                        &inference.get(dot.getResult()));
+    if (index > 2)
+      return layouts.scales[index - 3];
     return index == 0 ? layouts.a : index == 1 ? layouts.b : layouts.accumulator;
   }
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
@@ -432,9 +440,29 @@ struct DotScaled : Elements<DotScaled, DotScaledOp> {
 
 //===- Memory -------------------------------------------------------------------------------===//
 
+/// What a product in flight reads as scales alone is loaded as it is written for it: a few bytes of
+/// each row, which every warp has.
+static std::optional<LinearLayout> getLayoutOfScales(LoadOp load,
+                                                     const LayoutInference &inference) {
+  for (OpOperand &use : load.getResult().getUses()) {
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    if (!dot || use.getOperandNumber() < 3 || !isa<AsyncMmaAtomInterface>(dot.getAtomAttr()) ||
+        !(inference.getThreads(load) == inference.getThreads(dot)))
+      return std::nullopt;
+  }
+  if (load->use_empty() || load.getAtomAttr())
+    return std::nullopt;
+  OpOperand &first = *load.getResult().use_begin();
+  auto dot = cast<DotOp>(first.getOwner());
+  return getDotLayouts(dot, dot.getAtomAttr(), inference.getThreads(dot))
+      .scales[first.getOperandNumber() - 3];
+}
+
 struct Load : Elements<Load, LoadOp> {
   void inferLayouts(Operation *op, LayoutInference &inference) const {
     auto load = cast<LoadOp>(op);
+    if (std::optional<LinearLayout> scales = getLayoutOfScales(load, inference))
+      return inference.set(load.getResult(), *scales, LayoutInference::Anchored);
     int row = getAccessFacts(load.getView(), load.getOffsets()).dim, dim = -1;
     for (unsigned own = 0; own < shapeOf(load.getResult()).size(); ++own)
       if (int(getViewDim(own, load.getDropped())) == row)

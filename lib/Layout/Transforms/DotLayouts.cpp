@@ -22,9 +22,12 @@ bool kiln::fits(WarpMmaAtomInterface atom, tile::DotOp dot) {
 }
 
 std::pair<Type, Type> kiln::getDotTypes(tile::DotOp dot) {
-  auto elementOf = [](Value value, bool isUnsigned) -> Type {
+  auto elementOf = [&](Value value, bool isUnsigned) -> Type {
     auto buffer = dyn_cast<tile::BufferType>(value.getType());
     Type element = buffer ? buffer.getElementType() : getElementTypeOrSelf(value.getType());
+    // Two to a byte.
+    if (!dot.getScales().empty() && element.isInteger(8))
+      return Float4E2M1FNType::get(element.getContext());
     if (!isUnsigned)
       return element;
     return IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth(),
@@ -85,6 +88,8 @@ static void putBusiestFirst(tile::DotOp dot, SmallVectorImpl<Attribute> &atoms,
 }
 
 SmallVector<Attribute> kiln::getMmaAtoms(tile::DotOp dot, TargetInterface target) {
+  if (!dot.getScales().empty())
+    return {};
   SmallVector<std::pair<Type, Type>> reads = {getDotTypes(dot)};
   Type tf32 = FloatTF32Type::get(dot.getContext());
   if (dot.getPrecision() == tile::DotPrecision::TF32)
@@ -417,6 +422,14 @@ static DotLayouts getAsyncLayouts(tile::DotOp dot, AsyncMmaAtomInterface atom, T
   if (std::optional<LinearLayout> a = atom.getRegisterLayout({ownM, k}, warps))
     layouts.a = transposeIf(dot.getTransposeA(),
                             shareOut(canonicalise(*a), dim == 0 ? 0 : -1, threads.copies));
+  for (auto [operand, scales] : llvm::enumerate(dot.getScales())) {
+    SmallVector<int64_t> shape(cast<RankedTensorType>(scales.getType()).getShape());
+    bool isShared = dim == int(operand);
+    if (isShared)
+      shape[0] /= threads.copies;
+    if (std::optional<LinearLayout> layout = atom.getScaleLayout(operand, shape, warps))
+      layouts.scales[operand] = shareOut(canonicalise(*layout), isShared ? 0 : -1, threads.copies);
+  }
   return layouts;
 }
 

@@ -114,8 +114,8 @@ bool ExtentClasses::connectAccess(Operation *op) {
 }
 
 void ExtentClasses::connectDot(DotOp dot) {
-  if (dot.getType().getRank() != 2 || dot.getParts() || isa<BufferType>(dot.getA().getType()) ||
-      isa<BufferType>(dot.getB().getType()))
+  if (dot.getType().getRank() != 2 || dot.getParts() || !dot.getScales().empty() ||
+      isa<BufferType>(dot.getA().getType()) || isa<BufferType>(dot.getB().getType()))
     return refuse(dot.getOperation());
   joinAll({dot.getAccumulator(), dot.getResult()});
   unsigned kOfA = dot.getTransposeA() ? 0 : 1, kOfB = dot.getTransposeB() ? 1 : 0;

@@ -69,29 +69,51 @@ public:
     }
   }
 
+  void expand(DotScaledOp op) { replace(op, op.getScaleA(), op.getScaleB(), /*transposeA=*/false); }
+  void expand(DotOp op) {
+    for (OpOperand *operand : {&op.getAMutable(), &op.getBMutable()}) {
+      builder.setInsertionPoint(op);
+      readBuffer(*operand);
+    }
+    replace(op, op.getScales()[0], op.getScales()[1], op.getTransposeA());
+  }
+
+private:
   /// a and b as bf16, which holds every product of an element and its scale to its last bit, down
   /// to the least normal number.
-  void expand(DotScaledOp op) {
+  template <typename Op>
+  void replace(Op op, Value scalesA, Value scalesB, bool transposeA) {
     builder.setInsertionPoint(op);
-    Value a = applyScales(op.getA(), op.getScaleA(), /*lastIsK=*/true);
-    Value scales = op.getScaleB();
+    if (transposeA)
+      scalesA = transpose(scalesA);
+    Value a = applyScales(unpack(op.getA()), scalesA, /*lastIsK=*/!transposeA);
     if (!op.getTransposeB())
-      scales = transpose(scales);
-    Value b = applyScales(op.getB(), scales, op.getTransposeB());
-    auto dot = createDot(op.getLoc(), a, b, op.getAccumulator(), false, op.getTransposeB());
+      scalesB = transpose(scalesB);
+    Value b = applyScales(unpack(op.getB()), scalesB, op.getTransposeB());
+    auto dot = createDot(op.getLoc(), a, b, op.getAccumulator(), transposeA, op.getTransposeB());
     takeDecisions(dot, op);
     op.replaceAllUsesWith(dot.getResult());
     op.erase();
   }
 
-private:
+  /// Of bytes the two elements that each has.
+  Value unpack(Value elements) {
+    auto type = cast<RankedTensorType>(elements.getType());
+    if (!type.getElementType().isInteger(8))
+      return elements;
+    auto unpacked = RankedTensorType::get({type.getDimSize(0), 2 * type.getDimSize(1)},
+                                          Float4E2M1FNType::get(type.getContext()));
+    return BitcastOp::create(builder, elements.getLoc(), unpacked, elements, DenseI64ArrayAttr());
+  }
+
   DotOp createDot(Location loc, Value a, Value b, Value accumulator, bool transposeA,
                   bool transposeB) {
-    return DotOp::create(builder, loc, accumulator.getType(), a, b, accumulator, transposeA,
-                         transposeB, /*unsigned_a=*/false, /*unsigned_b=*/false, DotPrecision::IEEE,
-                         Attribute(), IntegerAttr(), IntegerAttr(), StringAttr(), IntegerAttr(),
-                         DenseI64ArrayAttr(), IntegerAttr(), DenseI64ArrayAttr(),
-                         DenseI64ArrayAttr(), /*promote=*/false, /*swap=*/false, InterleaveAttr());
+    return DotOp::create(builder, loc, accumulator.getType(), a, b, accumulator, /*scales=*/{},
+                         transposeA, transposeB, /*unsigned_a=*/false, /*unsigned_b=*/false,
+                         DotPrecision::IEEE, Attribute(), IntegerAttr(), IntegerAttr(),
+                         StringAttr(), IntegerAttr(), DenseI64ArrayAttr(), IntegerAttr(),
+                         DenseI64ArrayAttr(), DenseI64ArrayAttr(), /*promote=*/false,
+                         /*swap=*/false, InterleaveAttr());
   }
 
   void readBuffer(OpOperand &operand) {
@@ -235,7 +257,13 @@ struct LegaliseDots : kiln::impl::LegaliseDotsBase<LegaliseDots> {
       });
       for (DotScaledOp dot : scaled)
         legaliser.expand(dot);
-      SmallVector<DotOp> dots;
+      SmallVector<DotOp> dots, joined;
+      kernel.walk([&](DotOp dot) {
+        if (!dot.getAtomAttr() && !dot.getScales().empty())
+          joined.push_back(dot);
+      });
+      for (DotOp dot : joined)
+        legaliser.expand(dot);
       kernel.walk([&](DotOp dot) {
         if (!dot.getAtomAttr())
           dots.push_back(dot);

@@ -61,6 +61,8 @@ void kiln::exchangeOperands(DotOp dot) {
   dot.getAMutable().assign(dot.getB());
   dot.getBMutable().assign(a);
   dot.getResult().setType(getTurned(dot.getResult()));
+  SmallVector<Value> scales(llvm::reverse(dot.getScales()));
+  dot.getScalesMutable().assign(scales);
   dot.setTransposeA(!dot.getTransposeB());
   dot.setTransposeB(!turnsA);
   dot.setUnsignedA(dot.getUnsignedB());

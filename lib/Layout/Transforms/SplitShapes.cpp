@@ -238,8 +238,10 @@ private:
         continue;
       bool isA = operand == &op.getAMutable();
       bool last = isA ? !op.getTransposeA() : op.getTransposeB();
-      guardFill(*operand, zeroOf(operand->get()), {unsigned(type.getRank() - (last ? 1 : 2))});
+      guardFill(*operand, zeroBitsOf(operand->get()), {unsigned(type.getRank() - (last ? 1 : 2))});
     }
+    for (OpOperand &scales : op.getScalesMutable())
+      guardFill(scales, zeroBitsOf(scales.get()), {1});
   }
 
   void guardReshape(ReshapeOp op, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {

@@ -21,8 +21,9 @@ const Instruction *findInstruction(const char *name) {
   if (!isNew)
     return it->second;
   size_t longest = 0;
-  for (const Instruction *list : {kWarpInstructions, kEngineInstructions, kTensorInstructions,
-                                  kWaveInstructions, kProductInstructions, kCommonInstructions})
+  for (const Instruction *list :
+       {kWarpInstructions, kEngineInstructions, kTensorInstructions, kScaledInstructions,
+        kWaveInstructions, kProductInstructions, kCommonInstructions})
     for (; list->name; ++list) {
       StringRef text = list->name, rest = name;
       bool matches = rest.consume_front(text) && (rest.empty() || rest.front() == '.');

@@ -41,7 +41,7 @@ const Instruction *findInstruction(const char *name);
 
 // The lists, each ended by a null name.
 extern const Instruction kWarpInstructions[], kEngineInstructions[], kTensorInstructions[],
-    kWaveInstructions[], kProductInstructions[];
+    kScaledInstructions[], kWaveInstructions[], kProductInstructions[];
 
 /// Reads an element of a matrix as a double, whatever its type is.
 double widenHalf(uint16_t bits);

@@ -37,10 +37,15 @@ std::string TensorMemory::useFor(unsigned count) {
   return "";
 }
 
-bool TensorMemory::isInFlight(Columns Order::*place, unsigned first, unsigned count) const {
+bool TensorMemory::isInFlight(Role role, unsigned first, unsigned count) const {
+  auto overlaps = [&](Columns columns) {
+    unsigned own = columnOf(columns.address);
+    return own < first + count && first < own + columns.count;
+  };
   auto has = [&](const Order &order) {
-    unsigned own = columnOf((order.*place).address);
-    return order.multiply && own < first + count && first < own + (order.*place).count;
+    if (role == Role::Sum)
+      return order.multiply && overlaps(order.sums);
+    return std::any_of(order.operands.begin(), order.operands.end(), overlaps);
   };
   bool isTheirs = blocks == 2 && std::any_of(mate->orders.begin(), mate->orders.end(), has);
   return isTheirs || std::any_of(orders.begin(), orders.end(), has);
@@ -75,7 +80,7 @@ std::string TensorMemory::release(uint32_t address, unsigned count) {
   unsigned first = columnOf(address);
   if (laneOf(address) || !isCount(count) || !isHeld(first, count))
     return "a release of " + spell(first, count) + ", which are not all held";
-  if (isInFlight(&Order::sums, first, count) || isInFlight(&Order::operand, first, count))
+  if (isInFlight(Role::Sum, first, count) || isInFlight(Role::Operand, first, count))
     return "a release of " + spell(first, count) + " while a product of them is in flight";
   std::fill(held.begin() + first, held.begin() + first + count, false);
   taken.push_back(-int(count));
@@ -97,19 +102,20 @@ std::string TensorMemory::checkStart(Columns columns, const char *what) const {
   return "";
 }
 
-std::string TensorMemory::start(unsigned thread, Columns sums, Columns operand,
+std::string TensorMemory::start(unsigned thread, Columns sums, std::vector<Columns> operands,
                                 std::function<std::string()> multiply) {
   std::vector<const TensorMemory *> all = {this};
   if (blocks == 2)
     all.push_back(mate);
   for (const TensorMemory *each : all) {
     std::string wrong = each->checkStart(sums, "a product into ");
-    if (wrong.empty() && operand.count)
-      wrong = each->checkStart(operand, "a product of ");
+    for (const Columns &operand : operands)
+      if (wrong.empty())
+        wrong = each->checkStart(operand, "a product of ");
     if (!wrong.empty())
       return wrong;
   }
-  orders.push_back({thread, sums, operand, std::move(multiply)});
+  orders.push_back({thread, sums, std::move(operands), std::move(multiply)});
   return "";
 }
 
@@ -162,7 +168,7 @@ std::string TensorMemory::inspect(const char *access, unsigned column) const {
   std::string what = access + (" column " + std::to_string(column)) + " of tensor memory, ";
   if (!isHeld(column, 1))
     return what + "which nobody holds";
-  return isInFlight(&Order::sums, column, 1) ? what + "into which a product is in flight" : "";
+  return isInFlight(Role::Sum, column, 1) ? what + "into which a product is in flight" : "";
 }
 
 std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) const {
@@ -181,7 +187,7 @@ std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) c
 std::string TensorMemory::write(unsigned warp, unsigned lane, unsigned column, uint32_t bits) {
   if (std::string wrong = inspect("a write of", column); !wrong.empty())
     return wrong;
-  if (isInFlight(&Order::operand, column, 1))
+  if (isInFlight(Role::Operand, column, 1))
     return "a write of column " + std::to_string(column) +
            " of tensor memory, which a product in flight reads";
   cells[lane][column] = {bits, true, warp};

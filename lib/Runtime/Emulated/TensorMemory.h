@@ -39,9 +39,9 @@ public:
     uint32_t address = 0;
     unsigned count = 0;
   };
-  /// A product that a thread starts, into some columns, of an operand in others, if there is one;
-  /// of a pair, in those of both blocks.
-  std::string start(unsigned thread, Columns sums, Columns operand,
+  /// A product that a thread starts, into some columns, of operands in others, if there are any; of
+  /// a pair, in those of both blocks.
+  std::string start(unsigned thread, Columns sums, std::vector<Columns> operands,
                     std::function<std::string()> multiply);
   /// To one or several barriers of the cluster.
   void commit(unsigned thread, std::vector<uint64_t> barriers);
@@ -71,14 +71,16 @@ private:
   /// A product, or a commit to barriers.
   struct Order {
     unsigned thread;
-    Columns sums, operand;
+    Columns sums;
+    std::vector<Columns> operands;
     std::function<std::string()> multiply;
     std::vector<uint64_t> barriers = {};
   };
   bool isHeld(unsigned first, unsigned count) const;
   std::string checkStart(Columns columns, const char *what) const;
   /// Whether a product of this block, or of the pair, has one of the columns there.
-  bool isInFlight(Columns Order::*place, unsigned first, unsigned count) const;
+  enum class Role { Sum, Operand };
+  bool isInFlight(Role role, unsigned first, unsigned count) const;
   /// Of an access by threads to a column.
   std::string inspect(const char *access, unsigned column) const;
   std::string runUpTo(size_t last);

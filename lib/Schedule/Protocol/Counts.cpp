@@ -301,8 +301,8 @@ static LogicalResult checkTensorMemory(WarpGroupsOp groups) {
 
 /// Whether a use of what lies in tensor memory leaves it as it is: it is fetched, or read by dots.
 static bool isRead(OpOperand &use) {
-  return isa<FetchOp, PartOp>(use.getOwner()) ||
-         (isa<StartDotOp>(use.getOwner()) && use.getOperandNumber() == 0);
+  auto dot = dyn_cast<StartDotOp>(use.getOwner());
+  return isa<FetchOp, PartOp>(use.getOwner()) || (dot && &use != &dot.getAccumulatorMutable());
 }
 
 static LogicalResult checkFirstOfPair(WarpGroupsOp groups) {

@@ -487,9 +487,9 @@ LogicalResult Tracer::checkTold(StartDotOp op, Known filled) {
                              "tile.fill, since one thread starts the dot"));
 }
 
-/// Operand a, in tensor memory.
-LogicalResult Tracer::readOperand(StartDotOp op) {
-  Known it = get(op.getA());
+/// Operand a, or scales, in tensor memory.
+LogicalResult Tracer::readOperand(StartDotOp op, Value operand) {
+  Known it = get(operand);
   bool isCovering = it.kind == Known::Sum && covered.count({it.channel, it.value}) &&
                     llvm::is_contained(held[it.channel], it.value);
   if (isCovering)
@@ -513,8 +513,12 @@ LogicalResult Tracer::startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int6
   if (*accumulates && !sum.isDefined)
     return fail(op.emitOpError("expected an accumulator that holds something, since it is read"));
   bool isWritten = isa<PendingType>(op.getA().getType());
-  if (failed(checkTold(op, sum)) || (isWritten && failed(readOperand(op))) ||
-      failed(accessTensorMemory(op)))
+  if (failed(checkTold(op, sum)) || (isWritten && failed(readOperand(op, op.getA()))))
+    return failure();
+  for (Value scales : op.getScales())
+    if (failed(readOperand(op, scales)))
+      return failure();
+  if (failed(accessTensorMemory(op)))
     return failure();
   readUntilCommit.insert(slots.begin(), slots.end());
   sum.isDefined = true;

@@ -96,7 +96,7 @@ private:
   llvm::LogicalResult accessTensorMemory(mlir::Operation *op);
   llvm::LogicalResult tellOfTensorMemory(mlir::Operation *op);
   llvm::LogicalResult checkTold(tile::StartDotOp op, Known filled);
-  llvm::LogicalResult readOperand(tile::StartDotOp op);
+  llvm::LogicalResult readOperand(tile::StartDotOp op, mlir::Value operand);
   llvm::LogicalResult startInto(tile::StartDotOp op,
                                 llvm::ArrayRef<std::pair<unsigned, int64_t>> slots);
   llvm::LogicalResult start(tile::StartDotOp op);

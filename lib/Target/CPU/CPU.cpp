@@ -74,6 +74,8 @@ std::optional<std::string> TargetAttr::whyUnsupported(Operation *op) const {
     return "expected a whole tile, got extents";
   if (op->hasTrait<tile::OfSeveralThreads>())
     return "expected a program that one thread can run, got one for several warps";
+  if (auto dot = dyn_cast<tile::DotOp>(op); dot && !dot.getScales().empty())
+    return "expected a tile.dot_scaled, got a tile.dot with scales, which accelerators start";
   auto call = dyn_cast<tile::ExternCallOp>(op);
   if (!call)
     return std::nullopt;

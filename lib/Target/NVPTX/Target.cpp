@@ -77,6 +77,9 @@ SmallVector<Attribute> TargetAttr::getAtoms(Operation *op) const {
         atoms.push_back(atom);
     llvm::append_range(atoms, kiln::getMmaAtoms(dot, *this));
   }
+  if (auto dot = dyn_cast<kiln::tile::DotScaledOp>(op))
+    if (Attribute atom = getTcgen05Atom(dot); atom && hasAtom(atom))
+      atoms.push_back(atom);
   if (hasEngine && isa<kiln::tile::LoadOp, kiln::tile::StoreOp>(op))
     atoms.push_back(TmaAttr::get(getContext()));
   if (isa<kiln::tile::LoadOp>(op))

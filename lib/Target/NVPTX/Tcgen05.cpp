@@ -16,7 +16,9 @@
 // (`.cta_group::2`). Each has 128 rows of the accumulator in its own lanes, as a product of 128 has
 // them (data path layout A), each its own rows of a, and the first one the first half of b's rows
 // of n, the other the second. Descriptors and the accumulator's address are meant in each of them.
+#include "Tcgen05.h"
 #include "SharedMatrix.h"
+#include "Tcgen05Scales.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AtomFit.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -33,27 +35,40 @@ using namespace kiln::nvptx;
 using tile::Completion;
 using tile::Place;
 
-static constexpr int64_t kRows = 128, kHalfRows = 64;
-static constexpr int64_t kWarpsOfGroup = 4;
 static constexpr int64_t kMostColumns = 256;
-/// Of a lane in one column.
-static constexpr int64_t kColumnBits = 32;
 static constexpr unsigned kPair = 2;
-/// Of tensor memory, as a pointer has it.
-static constexpr unsigned kTensorSpace = 6;
 
 //===- Shapes -------------------------------------------------------------------------------===//
 
 namespace {
-/// What the instruction calls a type: its kind, and its number among those of the kind.
+/// What the instruction calls a type: its kind, of products with scales or of others, and its
+/// number among those of the kind.
 struct Format {
   NVVM::Tcgen05MMAKind kind;
   unsigned number;
   int64_t bits;
+  std::optional<NVVM::MMABlockScaleKind> scaled = {};
 };
 } // namespace
 
-static std::optional<Format> getFormat(Type element, Type accumulator) {
+/// Of an element whose blocks have scales. Those of four bits by blocks of 32 have a kind of their
+/// own, which says what `mxf4nvf4` says of such.
+static std::optional<Format> getScaledFormat(Type element, Type scale) {
+  constexpr auto kNone = NVVM::Tcgen05MMAKind::F8F6F4;
+  bool isPower = isa<Float8E8M0FNUType>(scale);
+  if (isa<Float4E2M1FNType>(element) && (isPower || isa<Float8E4M3FNType>(scale)))
+    return Format{kNone, 1, 4,
+                  isPower ? NVVM::MMABlockScaleKind::MXF4 : NVVM::MMABlockScaleKind::MXF4NVF4};
+  if (isPower && isa<Float8E4M3FNType>(element))
+    return Format{kNone, 0, 8, NVVM::MMABlockScaleKind::MXF8F6F4};
+  if (isPower && isa<Float8E5M2Type>(element))
+    return Format{kNone, 1, 8, NVVM::MMABlockScaleKind::MXF8F6F4};
+  return std::nullopt;
+}
+
+static std::optional<Format> getFormat(Type element, Type accumulator, Type scale = {}) {
+  if (scale)
+    return accumulator.isF32() ? getScaledFormat(element, scale) : std::nullopt;
   if (element.isSignlessInteger(8) && accumulator.isSignlessInteger(32))
     return Format{NVVM::Tcgen05MMAKind::I8, 1, 8};
   if (!accumulator.isF32())
@@ -71,6 +86,9 @@ static std::optional<Format> getFormat(Type element, Type accumulator) {
   return std::nullopt;
 }
 
+/// Of what a buffer has of it: of elements of four bits bytes, two in each.
+static int64_t getStoredBits(Format format) { return std::max<int64_t>(format.bits, 8); }
+
 /// 32 bytes of k in each row.
 static int64_t getDepth(Format format) { return 256 / format.bits; }
 
@@ -85,6 +103,13 @@ static bool areMultiplied(Type a, Type b) {
   return a == b || (isByte(a) && isByte(b));
 }
 
+/// Of a dot with scales; null if they are not of one type.
+static Type getScaleType(tile::DotOp dot) {
+  if (dot.getScales().empty())
+    return {};
+  return getElementTypeOrSelf(dot.getScales()[0]);
+}
+
 /// The types of the operands, as the instruction reads them.
 static std::pair<Type, Type> getElements(tile::DotOp dot) {
   if (dot.getPrecision() == tile::DotPrecision::TF32)
@@ -93,11 +118,16 @@ static std::pair<Type, Type> getElements(tile::DotOp dot) {
   return {dropSign(a), dropSign(b)};
 }
 
+static SmallVector<Type> getElementTypes(ValueRange values) {
+  return llvm::map_to_vector(values, [](Value value) { return getElementTypeOrSelf(value); });
+}
+
 /// That of a dot whose depth the instruction multiplies.
 static std::optional<Format> findFormat(tile::DotOp dot) {
   auto [a, b] = getElements(dot);
-  std::optional<Format> format =
-      areMultiplied(a, b) ? getFormat(a, dot.getType().getElementType()) : std::nullopt;
+  if (!areMultiplied(a, b) || !llvm::all_equal(getElementTypes(dot.getScales())))
+    return std::nullopt;
+  std::optional<Format> format = getFormat(a, dot.getType().getElementType(), getScaleType(dot));
   return format && dot.getK() % getDepth(*format) == 0 ? format : std::nullopt;
 }
 
@@ -109,7 +139,9 @@ struct Tcgen05Shape {
 
 /// By CUTLASS's rules for the instructions of each kind, and those of the PTX ISA ("Matrix shape").
 static bool isColumns(Format format, unsigned programs, int64_t rows, int64_t n) {
-  int64_t step = programs == 1 && rows == kHalfRows ? 8 : 16;
+  if (format.scaled && (programs > 1 || rows == kHalfRows))
+    return false;
+  int64_t step = programs == 1 && (rows == kHalfRows || format.scaled) ? 8 : 16;
   if (format.kind == NVVM::Tcgen05MMAKind::I8)
     step = programs > 1 ? 32 : n == 8 ? step : 16;
   return n >= step && n <= kMostColumns && n % step == 0;
@@ -135,21 +167,29 @@ static Tcgen05Attr getAtom(tile::DotOp dot, Format format, Tcgen05Shape shape) {
                      std::to_string(shape.columns) + "k" + std::to_string(getDepth(format));
   auto [a, b] = getElements(dot);
   return Tcgen05Attr::get(dot.getContext(), text, a, dot.getType().getElementType(),
-                          a == b ? Type() : b);
+                          a == b ? Type() : b, getScaleType(dot));
 }
 
 LogicalResult Tcgen05Attr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef shape,
-                                  Type element, Type accumulator, Type elementB) {
+                                  Type element, Type accumulator, Type elementB, Type scale) {
   if (elementB && !areMultiplied(element, elementB))
     return emitError() << "expected types that tcgen05 multiplies, got " << element << " and "
                        << elementB;
-  std::optional<Format> format = getFormat(element, accumulator);
-  if (!format)
-    return emitError() << "expected types that tcgen05 multiplies, got " << element << " into "
-                       << accumulator;
+  std::optional<Format> format = getFormat(element, accumulator, scale);
+  if (!format) {
+    InFlightDiagnostic error = emitError()
+                               << "expected types that tcgen05 multiplies, got " << element;
+    if (scale)
+      error << " with scales of " << scale;
+    return error << " into " << accumulator;
+  }
   if (parseShape(shape, *format))
     return success();
   std::string tail = "k" + std::to_string(getDepth(*format));
+  if (scale)
+    return emitError() << "expected a shape of tcgen05 for " << element << " with scales of "
+                       << scale << ", m128n8" << tail << " to m128n256" << tail << ", got '"
+                       << shape << "'";
   int64_t ofPair = format->kind == NVVM::Tcgen05MMAKind::I8 ? 32 : 16;
   return emitError() << "expected a shape of tcgen05 for " << element << " into " << accumulator
                      << ", m64n8" << tail << " to m64n256" << tail << ", m128n16" << tail
@@ -171,12 +211,30 @@ Attribute kiln::nvptx::getTcgen05Atom(tile::DotOp dot) {
   if (!role && rows == kHalfRows && m != kHalfRows)
     return {};
   auto findAtom = [&](int64_t n) -> Attribute {
+    // Scales of further columns begin in a column of their own.
+    auto beginsScales = [&](int64_t columns) {
+      return !format->scaled || columns == n || columns % kLanesOfWarp == 0;
+    };
     for (int64_t columns = std::min(n, kMostColumns); m % rows == 0 && columns >= 8; --columns)
-      if (n % columns == 0 && isColumns(*format, 1, rows, columns))
+      if (n % columns == 0 && isColumns(*format, 1, rows, columns) && beginsScales(columns))
         return getAtom(dot, *format, {1, rows, columns});
     return {};
   };
   return findForParts(dot, n, findAtom);
+}
+
+/// As if its extents were what they should be, so that whoever asks learns why it does not fit.
+Attribute kiln::nvptx::getTcgen05Atom(tile::DotScaledOp dot) {
+  auto elementOf = [](Value value) { return getElementTypeOrSelf(value); };
+  Type a = elementOf(dot.getA()), b = elementOf(dot.getB()), scale = elementOf(dot.getScaleA());
+  Type sum = elementOf(dot.getResult());
+  std::optional<Format> format = getFormat(a, sum, scale);
+  if (!format || !areMultiplied(a, b) || scale != elementOf(dot.getScaleB()))
+    return {};
+  int64_t n = llvm::PowerOf2Ceil(dot.getN()), columns = std::clamp<int64_t>(n, 8, kMostColumns);
+  std::string text = "m" + std::to_string(kRows) + "n" + std::to_string(columns) + "k" +
+                     std::to_string(getDepth(*format));
+  return Tcgen05Attr::get(dot.getContext(), text, a, sum, a == b ? Type() : b, scale);
 }
 
 /// By one instruction for all columns: by several, each would have its own halves.
@@ -189,17 +247,26 @@ Attribute kiln::nvptx::getTcgen05PairAtom(tile::DotOp dot) {
 }
 
 bool Tcgen05Attr::multiplies(Type a, Type b, Type sum) const {
-  return dropSign(a) == getTypeOf(0) && dropSign(b) == getTypeOf(1) && sum == getAccumulator();
+  return !getScale() && dropSign(a) == getTypeOf(0) && dropSign(b) == getTypeOf(1) &&
+         sum == getAccumulator();
+}
+
+bool Tcgen05Attr::multipliesScaled(Type a, Type b, Type sum, Type scale) const {
+  return a == getTypeOf(0) && b == getTypeOf(1) && sum == getAccumulator() && scale == getScale();
+}
+
+int64_t Tcgen05Attr::getBlock() const {
+  return !getScale() ? 0 : isa<Float8E4M3FNType>(getScale()) ? 16 : 32;
 }
 
 std::array<int64_t, 3> Tcgen05Attr::getExtents() const {
-  Format format = *getFormat(getElement(), getAccumulator());
+  Format format = *getFormat(getElement(), getAccumulator(), getScale());
   Tcgen05Shape shape = *parseShape(getShape(), format);
   return {shape.rows, shape.columns, getDepth(format)};
 }
 
 unsigned Tcgen05Attr::getPrograms() const {
-  return parseShape(getShape(), *getFormat(getElement(), getAccumulator()))->programs;
+  return parseShape(getShape(), *getFormat(getElement(), getAccumulator(), getScale()))->programs;
 }
 
 Completion Tcgen05Attr::getCompletion() const { return Completion::Commit; }
@@ -207,7 +274,7 @@ Completion Tcgen05Attr::getCompletion() const { return Completion::Commit; }
 Place Tcgen05Attr::getAccumulatorPlace() const { return Place::Tensor; }
 
 bool Tcgen05Attr::readsFrom(unsigned operand, Place place) const {
-  return place == Place::Shared || (operand == 0 && place == Place::Tensor);
+  return place == Place::Shared || (operand == 0 && place == Place::Tensor && !getScale());
 }
 
 unsigned Tcgen05Attr::getWarps() const { return kWarpsOfGroup; }
@@ -223,12 +290,6 @@ std::optional<int64_t> Tcgen05Attr::getLatency(const Chip &chip) const {
 }
 
 //===- Layouts ------------------------------------------------------------------------------===//
-
-/// Of 64 rows: the columns that one half of a warp fetches before those of the other half. Boxes of
-/// 32 columns or more are whole registers of every thread.
-static int64_t getColumnsOfHalf(int64_t columns) {
-  return std::min<int64_t>(getPowerOf2Factor(columns) / 2, 16);
-}
 
 /// A row is one thread's, or two threads' of 64 rows. Rows beyond the instruction's are further
 /// columns of tensor memory.
@@ -263,34 +324,32 @@ LinearLayout Tcgen05Attr::getAccumulatorLayout(ArrayRef<int64_t> shape, unsigned
 /// By rows, as an accumulator.
 std::optional<LinearLayout> Tcgen05Attr::getRegisterLayout(ArrayRef<int64_t> shape,
                                                            unsigned warps) const {
+  if (getScale())
+    return std::nullopt;
   return getAccumulatorLayout(shape, warps);
+}
+
+std::optional<LinearLayout> Tcgen05Attr::getScaleLayout(unsigned, ArrayRef<int64_t> shape,
+                                                        unsigned warps) const {
+  return getScale() ? getTensorScaleLayout(shape, warps) : std::nullopt;
 }
 
 std::vector<LinearLayout> Tcgen05Attr::getSharedLayouts(unsigned operand, ArrayRef<int64_t> shape,
                                                         bool transposed) const {
-  return getMatrixLayouts(shape, getFormat(getElement(), getAccumulator())->bits,
+  return getMatrixLayouts(shape,
+                          getStoredBits(*getFormat(getElement(), getAccumulator(), getScale())),
                           /*alongK=*/(operand == 0) != transposed);
 }
 
 //===- Emission -----------------------------------------------------------------------------===//
 
-static Value number(OpBuilder &builder, Location loc, int64_t value) {
-  return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), value);
-}
-
-/// So many columns behind an address.
-static Value getPointer(OpBuilder &builder, Location loc, Value address, int64_t columns) {
-  if (columns)
-    address = LLVM::AddOp::create(builder, loc, address, number(builder, loc, columns));
-  return LLVM::IntToPtrOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), kTensorSpace), address);
-}
-
 /// What is multiplied, as the instruction descriptor says it.
 static int64_t getInstruction(Tcgen05Attr atom, int64_t m, int64_t n, const AsyncDot &dot) {
-  int64_t sum = atom.getAccumulator().isInteger() ? 2 : 1; // s32 or f32
+  // s32 or f32; f32 alone with scales.
+  int64_t sum = atom.getAccumulator().isInteger() ? 2 : atom.getScale() ? 0 : 1;
   auto getNumber = [&](const AsyncDot::Operand &operand) -> int64_t {
-    Format format = *getFormat(atom.getTypeOf(&operand == &dot.b), atom.getAccumulator());
+    Format format =
+        *getFormat(atom.getTypeOf(&operand == &dot.b), atom.getAccumulator(), atom.getScale());
     return format.kind == NVVM::Tcgen05MMAKind::I8 ? !operand.isUnsigned : format.number;
   };
   int64_t isAlongM = dot.a.transposed, isAlongN = !dot.b.transposed;
@@ -298,144 +357,89 @@ static int64_t getInstruction(Tcgen05Attr atom, int64_t m, int64_t n, const Asyn
          isAlongN << 16 | n >> 3 << 17 | m >> 4 << 24;
 }
 
+namespace {
+/// Starts the instructions of one dot with scales.
+struct ScaledStart {
+  Tcgen05Attr atom;
+  const AsyncDot &dot;
+
+  /// Of scales that lie as the atom has them.
+  bool fits() const {
+    auto isThere = [&](unsigned operand) {
+      const AsyncDot::Operand &scales = dot.scales[operand];
+      return scales.address &&
+             atom.getScaleLayout(operand, scales.layout.getShape(), kWarpsOfGroup) == scales.layout;
+    };
+    return dot.scales.size() == 2 && isThere(0) && isThere(1);
+  }
+  void multiply(OpBuilder &builder, Location loc, Value sums, Value a, Value b, int64_t instruction,
+                Value accumulates, std::array<int64_t, 3> place) const {
+    Format format = *getFormat(atom.getElement(), atom.getAccumulator(), atom.getScale());
+    auto [row, column, k] = place;
+    ScalePlace ofA = findScale(dot.scales[0].layout.getShape(), row, k / atom.getBlock());
+    ScalePlace ofB = findScale(dot.scales[1].layout.getShape(), column, k / atom.getBlock());
+    bool isPower = isa<Float8E8M0FNUType>(atom.getScale());
+    instruction |= ofB.byte << 4 | int64_t(isPower) << 23 | ofA.byte << 29;
+    auto size = isPower ? NVVM::Tcgen05MMABlockScale::DEFAULT : NVVM::Tcgen05MMABlockScale::BLOCK16;
+    NVVM::Tcgen05MMABlockScaleOp::create(
+        builder, loc, *format.scaled, NVVM::CTAGroupKind::CTA_1, size,
+        NVVM::Tcgen05MMACollectorOp::DISCARD, sums, a, b, number(builder, loc, instruction),
+        accumulates, getTensorPointer(builder, loc, dot.scales[0].address, ofA.column),
+        getTensorPointer(builder, loc, dot.scales[1].address, ofB.column));
+  }
+};
+} // namespace
+
 FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location loc,
                                                  const AsyncDot &dot) const {
   auto [m, n, k] = getExtents();
-  Format format = *getFormat(getElement(), getAccumulator());
+  Format format = *getFormat(getElement(), getAccumulator(), getScale());
+  ScaledStart scaled{*this, dot};
   int64_t programs = getPrograms();
   bool fits = dot.m % m == 0 && dot.n % n == 0 && dot.k % k == 0 && dot.b.base;
   fits &= programs == 1 || dot.n == n;
+  fits &= getScale() ? scaled.fits() : dot.scales.empty();
   if (!fits || dot.accumulatorLayout != getAccumulatorLayout({dot.m, dot.n}, kWarpsOfGroup))
     return failure();
   constexpr uint64_t kConstant = uint64_t(1) << 46;
+  int64_t stored = getStoredBits(format);
   std::optional<SharedMatrix> a;
   if (dot.a.base)
-    a = SharedMatrix::describe(builder, loc, dot.a, format.bits, !dot.a.transposed, kConstant);
+    a = SharedMatrix::describe(builder, loc, dot.a, stored, !dot.a.transposed, kConstant);
   std::optional<SharedMatrix> b =
-      SharedMatrix::describe(builder, loc, dot.b, format.bits, dot.b.transposed, kConstant);
+      SharedMatrix::describe(builder, loc, dot.b, stored, dot.b.transposed, kConstant);
   bool isWritten =
-      dot.a.address && dot.a.layout == *getRegisterLayout({dot.m, dot.k}, kWarpsOfGroup);
+      dot.a.address && getRegisterLayout({dot.m, dot.k}, kWarpsOfGroup) == dot.a.layout;
   if ((!a && !isWritten) || !b)
     return failure();
   // Further rows are further columns.
   int64_t perColumn = kColumnBits / format.bits;
   auto getA = [&](int64_t row, int64_t atK) {
-    return a ? a->at(row, atK)
-             : getPointer(builder, loc, dot.a.address, (row / kRows * dot.k + atK) / perColumn);
+    return a ? a->at(row, atK * format.bits / stored)
+             : getTensorPointer(builder, loc, dot.a.address,
+                                (row / kRows * dot.k + atK) / perColumn);
+  };
+  auto getB = [&](int64_t column, int64_t atK) {
+    return b->at(column, atK * format.bits / stored);
   };
   Value address = dot.accumulator.front();
-  Value instruction = number(builder, loc, getInstruction(*this, programs * m, n, dot));
+  int64_t instruction = getInstruction(*this, programs * m, n, dot);
   auto group = programs == 1 ? NVVM::CTAGroupKind::CTA_1 : NVVM::CTAGroupKind::CTA_2;
   Value always = LLVM::ConstantOp::create(builder, loc, builder.getI1Type(), 1);
   for (int64_t atK = 0; atK < dot.k; atK += k)
     for (int64_t row = 0; row < dot.m; row += m)
-      for (int64_t column = 0; column < dot.n; column += n)
-        NVVM::Tcgen05MMAOp::create(builder, loc, format.kind, group,
-                                   NVVM::Tcgen05MMACollectorOp::DISCARD, /*aShift=*/false,
-                                   getPointer(builder, loc, address, row / m * dot.n + column),
-                                   getA(row, atK), b->at(column, atK), instruction,
-                                   atK == 0 && dot.accumulates ? dot.accumulates : always,
-                                   /*scaleInputD=*/Value(), /*disableOutputLane=*/Value());
+      for (int64_t column = 0; column < dot.n; column += n) {
+        Value sums = getTensorPointer(builder, loc, address, row / m * dot.n + column);
+        Value accumulates = atK == 0 && dot.accumulates ? dot.accumulates : always;
+        if (getScale())
+          scaled.multiply(builder, loc, sums, getA(row, atK), getB(column, atK), instruction,
+                          accumulates, {row, column, atK});
+        else
+          NVVM::Tcgen05MMAOp::create(builder, loc, format.kind, group,
+                                     NVVM::Tcgen05MMACollectorOp::DISCARD, /*aShift=*/false, sums,
+                                     getA(row, atK), getB(column, atK),
+                                     number(builder, loc, instruction), accumulates,
+                                     /*scaleInputD=*/Value(), /*disableOutputLane=*/Value());
+      }
   return SmallVector<Value>{address};
-}
-
-/// The registers are tied through the wait: NVVM's op does not hold them, and LLVM might use them
-/// in front of it.
-static void waitForLoads(OpBuilder &builder, Location loc, SmallVectorImpl<Value> &registers) {
-  std::string constraints;
-  for (size_t i = 0; i < registers.size(); ++i)
-    constraints += "=r,";
-  for (size_t i = 0; i < registers.size(); ++i)
-    constraints += std::to_string(i) + ",";
-  constraints += "~{memory}";
-  auto type = LLVM::LLVMStructType::getLiteral(
-      builder.getContext(), SmallVector<Type>(registers.size(), builder.getI32Type()));
-  auto wait = LLVM::InlineAsmOp::create(
-      builder, loc, type, registers, "tcgen05.wait::ld.sync.aligned;", constraints,
-      /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
-  for (auto [i, value] : llvm::enumerate(registers))
-    value = LLVM::ExtractValueOp::create(builder, loc, wait.getResult(0), i);
-}
-
-namespace {
-/// What one thread reaches of an accumulator, or of an operand: so many columns of its lane at a
-/// time, of one element each, or of several.
-struct Row {
-  Row(OpBuilder &builder, Location loc, Value accumulator, const LinearLayout &layout,
-      int64_t perColumn = 1)
-      : layout(layout), perColumn(perColumn), columns(layout.getShape()[1] / perColumn),
-        half(layout.getShape()[0] == kHalfRows ? getColumnsOfHalf(layout.getShape()[1]) / perColumn
-                                               : 0),
-        atOnce(half ? half : std::min(getPowerOf2Factor(columns), kMostAtOnce)) {
-    // 32 times the warp's number in its group, as a lane.
-    Value lanes = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
-    lanes =
-        LLVM::AndOp::create(builder, loc, lanes, number(builder, loc, 32 * (kWarpsOfGroup - 1)));
-    lanes = LLVM::ShlOp::create(builder, loc, lanes, number(builder, loc, 16));
-    address = LLVM::AddOp::create(builder, loc, accumulator, lanes);
-    if (half)
-      behind = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), half);
-  }
-  /// Of 32 bits.
-  int64_t getRegisters() const { return layout.getInSize("register") / perColumn; }
-  NVVM::Tcgen05LdStShape getShape() const {
-    return half ? NVVM::Tcgen05LdStShape::SHAPE_16X32BX2 : NVVM::Tcgen05LdStShape::SHAPE_32X32B;
-  }
-  /// Where the columns of the registers from this one on lie: further rows are further columns, and
-  /// what counts an odd factor of columns comes behind them in registers alone.
-  Value at(OpBuilder &builder, Location loc, int64_t reg) const {
-    LinearLayout::Basis element = layout.applyTo("register", reg * perColumn);
-    return getPointer(builder, loc, address, element[0] / kRows * columns + element[1] / perColumn);
-  }
-
-  static constexpr int64_t kMostAtOnce = 64;
-  const LinearLayout &layout;
-  /// How far behind lies what the other half of the warp reaches; 0 if it reaches other lanes.
-  int64_t perColumn, columns, half, atOnce;
-  Value address, behind;
-};
-} // namespace
-
-FailureOr<SmallVector<Value>> Tcgen05Attr::fetch(OpBuilder &builder, Location loc, Value address,
-                                                 const LinearLayout &layout) const {
-  SmallVector<int64_t> shape = layout.getShape();
-  if (layout != getAccumulatorLayout(shape, kWarpsOfGroup))
-    return failure();
-  Row row(builder, loc, address, layout);
-  SmallVector<Value> sums;
-  int64_t all = row.getRegisters(), awaited = std::max(row.atOnce, Row::kMostAtOnce);
-  for (int64_t from = 0; from < all; from += awaited) {
-    SmallVector<Value> registers;
-    for (int64_t first = from; first < std::min(all, from + awaited); first += row.atOnce) {
-      Value loaded = NVVM::Tcgen05LdOp::create(
-          builder, loc, VectorType::get({row.atOnce}, builder.getI32Type()),
-          /*pack=*/false, row.getShape(), row.at(builder, loc, first), row.behind);
-      for (int64_t i = 0; i < row.atOnce; ++i)
-        registers.push_back(
-            LLVM::ExtractElementOp::create(builder, loc, loaded, number(builder, loc, i)));
-    }
-    waitForLoads(builder, loc, registers);
-    for (Value word : registers)
-      sums.push_back(LLVM::BitcastOp::create(builder, loc, getAccumulator(), word));
-  }
-  return sums;
-}
-
-LogicalResult Tcgen05Attr::fill(OpBuilder &builder, Location loc, ArrayRef<Value> registers,
-                                Value address, const LinearLayout &layout) const {
-  SmallVector<int64_t> shape = layout.getShape();
-  int64_t bits = registers.front().getType().getIntOrFloatBitWidth();
-  if (layout != getAccumulatorLayout(shape, kWarpsOfGroup))
-    return failure();
-  Row row(builder, loc, address, layout, kColumnBits / bits);
-  for (int64_t first = 0; first < row.getRegisters(); first += row.atOnce) {
-    Value part = makeVector(builder, loc,
-                            registers.slice(first * row.perColumn, row.atOnce * row.perColumn));
-    NVVM::Tcgen05StOp::create(builder, loc, /*unpack=*/false, row.getShape(),
-                              row.at(builder, loc, first),
-                              castVector(builder, loc, part, builder.getI32Type()), row.behind);
-  }
-  NVVM::Tcgen05WaitOp::create(builder, loc, NVVM::Tcgen05WaitKind::STORE);
-  return success();
 }

@@ -270,8 +270,10 @@ def dot_scaled(
     """A product of block-scaled matrices: a [M, K], b [K, N], scales [M or N, K / block].
 
     Elements f8, f6 or f4 with f8e8m0fnu scales and blocks of 32, or f4e2m1fn with f8e4m3fn
-    scales and blocks of 16. Accumulates in f32. On a GPU an element times its scale is a bf16,
-    which holds all of it down to 2^-126; what is smaller loses bits.
+    scales and blocks of 16, none of them below zero. Accumulates in f32. On a GPU without an
+    instruction for it an element times its scale is a bf16, which holds all of it down to 2^-126;
+    what is smaller loses bits. Products that run on beside their warps are of f8 by f8, or of f4
+    by f4 that is loaded as bytes, along k, and bitcast.
 
     One side may have None for its scales: its elements are what they are. They are f8, f6 or f4,
     or bf16, f16 or f32. Beside bf16 the scaled side becomes bf16, beside f16 and f32 both become

@@ -37,6 +37,21 @@ func.func @dot_scaled(%a: tensor<16x64xf8E5M2>, %sa: tensor<16x2xf8E8M0FNU>,
   return
 }
 
+// CHECK-LABEL: func.func @dot_with_scales
+// CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} scales(%{{.*}}, %{{.*}}) transpose_b : tensor<16x64xf8E5M2>, tensor<8x64xf8E4M3FN> scales(tensor<16x2xf8E8M0FNU>, tensor<8x2xf8E8M0FNU>) -> tensor<16x8xf32>
+// CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} scales(%{{.*}}, %{{.*}}) transpose_b : tensor<16x32xi8>, tensor<8x32xi8> scales(tensor<16x4xf8E4M3FN>, tensor<8x4xf8E4M3FN>) -> tensor<16x8xf32>
+func.func @dot_with_scales(%a: tensor<16x64xf8E5M2>, %sa: tensor<16x2xf8E8M0FNU>, %b: tensor<8x64xf8E4M3FN>,
+                           %sb: tensor<8x2xf8E8M0FNU>, %c: tensor<16x8xf32>, %d: tensor<16x32xi8>,
+                           %sd: tensor<16x4xf8E4M3FN>, %e: tensor<8x32xi8>, %se: tensor<8x4xf8E4M3FN>) {
+  %0 = tile.dot %a, %b, %c scales(%sa, %sb) transpose_b
+     : tensor<16x64xf8E5M2>, tensor<8x64xf8E4M3FN>
+       scales(tensor<16x2xf8E8M0FNU>, tensor<8x2xf8E8M0FNU>) -> tensor<16x8xf32>
+  %1 = tile.dot %d, %e, %c scales(%sd, %se) transpose_b
+     : tensor<16x32xi8>, tensor<8x32xi8>
+       scales(tensor<16x4xf8E4M3FN>, tensor<8x4xf8E4M3FN>) -> tensor<16x8xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @combine
 // CHECK:         tile.reduce %{{.*}}, %{{.*}} axis = 0 : tensor<8x4xf32>, tensor<8x4xi32> -> tensor<4xf32>, tensor<4xi32> {
 // CHECK-NEXT:    ^bb0(%{{.*}}: f32, %{{.*}}: i32, %{{.*}}: f32, %{{.*}}: i32):

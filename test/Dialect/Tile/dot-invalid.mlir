@@ -89,6 +89,30 @@ func.func @f(%a: tensor<16x32xf8E5M2>, %s: tensor<16x2xf8E4M3FN>, %c: tensor<16x
 
 // -----
 
+func.func @f(%a: tensor<16x32xf8E5M2>, %s: tensor<16x1xf8E8M0FNU>, %c: tensor<16x16xf32>) {
+  // expected-error @below {{expected scales of a and of b, got 1}}
+  %0 = tile.dot %a, %a, %c scales(%s) transpose_b : tensor<16x32xf8E5M2>, tensor<16x32xf8E5M2> scales(tensor<16x1xf8E8M0FNU>) -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<16x32xf8E5M2>, %s: tensor<16x1xf8E8M0FNU>, %c: tensor<16x16xf32>) {
+  // expected-error @below {{expected no 'parts' beside scales}}
+  %0 = tile.dot %a, %a, %c scales(%s, %s) transpose_b {parts = array<i64: 1, 1, 1>} : tensor<16x32xf8E5M2>, tensor<16x32xf8E5M2> scales(tensor<16x1xf8E8M0FNU>, tensor<16x1xf8E8M0FNU>) -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<32x16xi8>, %b: tensor<16x16xi8>, %s: tensor<32x1xf8E8M0FNU>, %t: tensor<16x1xf8E8M0FNU>, %c: tensor<32x16xf32>) {
+  // expected-error @below {{expected k along the rows of b, whose bytes are two elements each}}
+  %0 = tile.dot %a, %b, %c scales(%s, %t) : tensor<32x16xi8>, tensor<16x16xi8> scales(tensor<32x1xf8E8M0FNU>, tensor<16x1xf8E8M0FNU>) -> tensor<32x16xf32>
+  return
+}
+
+// -----
+
 func.func @f(%a: tensor<16x32xf8E5M2>, %s: tensor<16x1xf8E8M0FNU>, %t: tensor<1x16xf8E8M0FNU>, %c: tensor<16x16xf32>) {
   // expected-error @below {{expected scales of [16, 32 / 32] for b, got 'tensor<1x16xf8E8M0FNU>'}}
   %0 = tile.dot_scaled %a scale %s, %a scale %t, %c transpose_b : tensor<16x32xf8E5M2>, tensor<16x1xf8E8M0FNU>, tensor<16x32xf8E5M2>, tensor<1x16xf8E8M0FNU> -> tensor<16x16xf32>

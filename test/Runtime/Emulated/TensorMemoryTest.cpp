@@ -24,7 +24,7 @@ protected:
   }
   /// Into the first 16 columns, of an operand in columns 32 to 39.
   std::string start() {
-    return memory->start(0, {0, 16}, {32, 8}, [] { return std::string(); });
+    return memory->start(0, {0, 16}, {{32, 8}}, [] { return std::string(); });
   }
 
   std::unique_ptr<Engines> engines;
@@ -63,8 +63,8 @@ TEST_F(TensorMemoryTest, WhatAProductInFlightReadsStays) {
 
 TEST_F(TensorMemoryTest, AnOperandLiesInColumnsThatAreHeld) {
   EXPECT_NE(
-      memory->start(0, {0, 16}, {60, 8}, [] { return std::string(); })
+      memory->start(0, {0, 16}, {{60, 8}}, [] { return std::string(); })
           .find("a product of 8 columns of tensor memory from column 60, which are not all held"),
       std::string::npos);
-  EXPECT_NE(memory->start(0, {0, 16}, {1 << 16, 8}, [] { return std::string(); }), "");
+  EXPECT_NE(memory->start(0, {0, 16}, {{1 << 16, 8}}, [] { return std::string(); }), "");
 }

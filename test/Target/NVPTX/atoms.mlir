@@ -22,6 +22,9 @@ module attributes {nvptx.a = [#nvptx.wgmma<"m64n256k16", bf16, f32>, #nvptx.wgmm
 // CHECK: #nvptx.tcgen05<"m128n48k32", i8, i32>
 // CHECK: #nvptx.tcgen05<"m256n96k32", i8, i32>
 // CHECK: #nvptx.tcgen05<"m64n24k32", f8E4M3FN, f32, b = f8E5M2>
+// CHECK: #nvptx.tcgen05<"m128n8k32", f8E4M3FN, f32, b = f8E5M2 scale = f8E8M0FNU>
+// CHECK: #nvptx.tcgen05<"m128n256k64", f4E2M1FN, f32 scale = f8E8M0FNU>
+// CHECK: #nvptx.tcgen05<"m128n200k64", f4E2M1FN, f32 scale = f8E4M3FN>
 module attributes {nvptx.a = [#nvptx.tcgen05<"m128n256k16", bf16, f32>,
                               #nvptx.tcgen05<"m128n16k8", tf32, f32>,
                               #nvptx.tcgen05<"m128n208k32", f8E5M2, f32>,
@@ -31,7 +34,20 @@ module attributes {nvptx.a = [#nvptx.tcgen05<"m128n256k16", bf16, f32>,
                               #nvptx.tcgen05<"m64n8k32", i8, i32>,
                               #nvptx.tcgen05<"m128n48k32", i8, i32>,
                               #nvptx.tcgen05<"m256n96k32", i8, i32>,
-                              #nvptx.tcgen05<"m64n24k32", f8E4M3FN, f32, b = f8E5M2>]} {}
+                              #nvptx.tcgen05<"m64n24k32", f8E4M3FN, f32, b = f8E5M2>,
+                              #nvptx.tcgen05<"m128n8k32", f8E4M3FN, f32, b = f8E5M2 scale = f8E8M0FNU>,
+                              #nvptx.tcgen05<"m128n256k64", f4E2M1FN, f32 scale = f8E8M0FNU>,
+                              #nvptx.tcgen05<"m128n200k64", f4E2M1FN, f32 scale = f8E4M3FN>]} {}
+
+// -----
+
+// expected-error@+1 {{expected types that tcgen05 multiplies, got 'f8E4M3FN' with scales of 'f8E4M3FN' into 'f32'}}
+module attributes {nvptx.a = #nvptx.tcgen05<"m128n64k32", f8E4M3FN, f32 scale = f8E4M3FN>} {}
+
+// -----
+
+// expected-error@+1 {{expected a shape of tcgen05 for 'f8E4M3FN' with scales of 'f8E8M0FNU', m128n8k32 to m128n256k32, got 'm64n64k32'}}
+module attributes {nvptx.a = #nvptx.tcgen05<"m64n64k32", f8E4M3FN, f32 scale = f8E8M0FNU>} {}
 
 // -----
 

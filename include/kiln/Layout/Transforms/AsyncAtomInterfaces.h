@@ -29,6 +29,8 @@ struct AsyncDot {
     bool isUnsigned = false;
   };
   Operand a, b;
+  /// Those of a and of b, in tensor memory, if there are any.
+  llvm::SmallVector<Operand, 2> scales;
   int64_t m, n, k;
   /// The registers, or alone the address in tensor memory (i32).
   llvm::SmallVector<mlir::Value> accumulator;

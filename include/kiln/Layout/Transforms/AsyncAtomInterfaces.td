@@ -19,6 +19,19 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInter
       sums of the third.
     }], "bool", "multiplies", (ins "::mlir::Type":$a, "::mlir::Type":$b, "::mlir::Type":$sum)>,
     InterfaceMethod<[{
+      The same of blocks along k, each of which has a scale of this type. An instruction that takes
+      scales multiplies nothing without.
+    }], "bool", "multipliesScaled",
+        (ins "::mlir::Type":$a, "::mlir::Type":$b, "::mlir::Type":$sum, "::mlir::Type":$scale), "",
+        "return false;">,
+    InterfaceMethod<[{
+      Who holds which scales of operand a (0) or b (1), a row for each of its rows or columns, to
+      write them to tensor memory, where such an instruction reads them; none if they cannot lie
+      there so.
+    }], "std::optional<::kiln::LinearLayout>", "getScaleLayout",
+        (ins "unsigned":$operand, "::llvm::ArrayRef<int64_t>":$shape, "unsigned":$warps), "",
+        "return std::nullopt;">,
+    InterfaceMethod<[{
       Who holds what of an [m, n] accumulator that so many warps make, or fetch: from `register`,
       `lane` and `warp`. Rows beyond those of the instruction go to further warps first.
     }], "::kiln::LinearLayout", "getAccumulatorLayout",
@@ -47,8 +60,8 @@ def AsyncMmaAtomInterface : AttrInterface<"AsyncMmaAtomInterface", [MmaAtomInter
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::Value":$address,
              "const ::kiln::LinearLayout &":$layout), "", "return ::mlir::failure();">,
     InterfaceMethod<[{
-      Writes such registers there, or those of operand a, which hold what `getRegisterLayout` says;
-      fails in the same way.
+      Writes such registers there, or those of operand a, which hold what `getRegisterLayout` says,
+      or those of scales, which hold what `getScaleLayout` says; fails in the same way.
     }], "::llvm::LogicalResult", "fill",
         (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
              "::llvm::ArrayRef<::mlir::Value>":$registers, "::mlir::Value":$address,

@@ -28,6 +28,10 @@ mlir::Attribute findForParts(tile::DotOp dot, int64_t columns,
 /// cluster multiply by it together.
 std::string getAtomName(mlir::Attribute atom);
 
+/// What a scaled product's operand is as an engine brings it: itself, or of elements of four bits
+/// the bytes, two along k in each, of which it is a bitcast. Null if these are none.
+mlir::Value findStored(mlir::Value operand);
+
 /// The order of a view's dimensions in which a load that a copy instruction makes shall see it, so
 /// that its rows come last; empty if it sees them as they are. Nothing may be decided of the tile
 /// that says how it lies.

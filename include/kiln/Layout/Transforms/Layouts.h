@@ -68,9 +68,10 @@ LinearLayout projectTo(const LinearLayout &layout, llvm::ArrayRef<int64_t> input
 /// The layout of a box of a tensor, if registers alone choose among its boxes.
 std::optional<LinearLayout> getBoxLayout(const LinearLayout &whole, llvm::ArrayRef<int64_t> box);
 
-/// The layouts of a, b and the accumulator of a dot by its atom.
+/// The layouts of a, b and the accumulator of a dot by its atom, and of the scales of a and b.
 struct DotLayouts {
   LinearLayout a, b, accumulator;
+  std::array<LinearLayout, 2> scales = {};
 };
 /// Where the accumulator's is given, and one that the atom can make, the operands' follow it.
 DotLayouts getDotLayouts(tile::DotOp dot, mlir::Attribute atom, ThreadShape threads,

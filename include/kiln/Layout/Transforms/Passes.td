@@ -66,6 +66,31 @@ def SplitShapes : Pass<"tile-split-shapes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+def JoinScales : Pass<"tile-join-scales", "::mlir::ModuleOp"> {
+  let summary = "make scaled products that can run on beside their warps dots with scales";
+  let description = [{
+    Precondition: the module has a target; names of atoms need not be resolved. Postcondition: each
+    `tile.dot_scaled` that an instruction of the target can start, which reads scales in tensor
+    memory, is a `tile.dot` with `scales`, and has what was decided of it; others stay. So whatever
+    decides about products in flight sees one kind of them.
+
+    Before:
+    ```mlir
+    %d = tile.dot_scaled %a scale %sa, %b scale %sb, %c transpose_b
+       : tensor<128x128xf8E4M3FN>, tensor<128x4xf8E8M0FNU>,
+         tensor<64x128xf8E4M3FN>, tensor<64x4xf8E8M0FNU> -> tensor<128x64xf32>
+    ```
+    After, for a chip with tcgen05:
+    ```mlir
+    %d = tile.dot %a, %b, %c scales(%sa, %sb) transpose_b
+       : tensor<128x128xf8E4M3FN>, tensor<64x128xf8E4M3FN>
+         scales(tensor<128x4xf8E8M0FNU>, tensor<64x4xf8E8M0FNU>) -> tensor<128x64xf32>
+    ```
+    The test is `test/Layout/Transforms/join-scales.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
 def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
   let summary = "rewrite dots that a chip has no instruction for as dots that it has";
   let description = [{
@@ -73,7 +98,8 @@ def LegaliseDots : Pass<"tile-legalise-dots", "::mlir::ModuleOp"> {
     `tile.dot_scaled` is left but what the target has atoms for, and each `tile.dot` without an
     atom reads tensors for whose types the target has atoms, or that its threads can multiply:
 
-    - operands of other `tile.dot_scaled` are multiplied by their scales and become bf16;
+    - operands of other `tile.dot_scaled`, and of a `tile.dot` with scales, are multiplied by their
+      scales and become bf16;
     - f8 operands become f16, or bf16 where a chip's f16 products take small numbers for zero and
       a type has them; i4 operands become i8;
     - unsigned i8 become signed where only these have an instruction: (a + 128) b = a b + 128 b;

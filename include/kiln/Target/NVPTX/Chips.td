@@ -190,7 +190,7 @@ def SM90a : NVPTXChip<"sm_90a"> {
 def SM100a : NVPTXChip<"sm_100a"> {
   let machine = "B200";
   let sharedBytes = 232448;
-  let features = "+ptx86";
+  let features = "+ptx88";
   let roleRegisters = resizable;
   let byteFloats = true;
   let nibbles = false;

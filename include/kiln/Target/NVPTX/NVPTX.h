@@ -32,6 +32,8 @@ mlir::Attribute getWgmmaAtom(tile::DotOp dot, const Chip &chip);
 
 /// The same of tcgen05.
 mlir::Attribute getTcgen05Atom(tile::DotOp dot);
+/// The form of tcgen05 that multiplies a scaled dot's operands, whether or not its extents fit.
+mlir::Attribute getTcgen05Atom(tile::DotScaledOp dot);
 /// The form by which two programs multiply together, each with a tile of the dot's extents.
 mlir::Attribute getTcgen05PairAtom(tile::DotOp dot);
 

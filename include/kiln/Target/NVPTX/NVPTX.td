@@ -100,7 +100,8 @@ def NVPTX_Tcgen05Attr : AttrDef<NVPTX_Dialect, "Tcgen05", [
     DeclareAttrInterfaceMethods<MmaAtomInterface,
         ["getExtents", "getWarps", "getPrograms", "readsFrom", "getAccumulatorPlace",
          "getCompletion"]>,
-    DeclareAttrInterfaceMethods<AsyncMmaAtomInterface, ["fetch", "fill"]>]> {
+    DeclareAttrInterfaceMethods<AsyncMmaAtomInterface,
+        ["multipliesScaled", "getScaleLayout", "fetch", "fill"]>]> {
   let mnemonic = "tcgen05";
   let summary = "`tcgen05.mma`: a matrix product into tensor memory, which one thread starts";
   let description = [{
@@ -118,21 +119,33 @@ def NVPTX_Tcgen05Attr : AttrDef<NVPTX_Dialect, "Tcgen05", [
     program starts the product for both. Each of them has its own rows of a and half of the columns of
     b in its shared memory, and its own rows of the accumulator, in all columns, in its tensor memory.
 
+    With a type of `scale` each block of 32 elements along k has a scale, or of 16 with f8E4M3FN (`kind::mxf8f6f4`,
+    `mxf4` and `mxf4nvf4`). Scales lie in tensor memory, where warps have written them: four of a row
+    in a column, rows in 32 lanes and in further columns, and all of it in each warp's 32 lanes again.
+
     ```mlir
     #nvptx.tcgen05<"m128n256k16", bf16, f32>
     #nvptx.tcgen05<"m64n8k32", i8, i32>
     #nvptx.tcgen05<"m64n64k32", f8E4M3FN, f32, b = f8E5M2>
     #nvptx.tcgen05<"m256n256k16", bf16, f32>
+    #nvptx.tcgen05<"m128n128k32", f8E4M3FN, f32 scale = f8E8M0FNU>
+    #nvptx.tcgen05<"m128n128k64", f4E2M1FN, f32 scale = f8E4M3FN>
     ```
   }];
   let parameters = (ins StringRefParameter<>:$shape, "::mlir::Type":$element,
-                        "::mlir::Type":$accumulator, OptionalParameter<"::mlir::Type">:$elementB);
-  let assemblyFormat = "`<` $shape `,` $element `,` $accumulator (`,` `b` `=` $elementB^)? `>`";
+                        "::mlir::Type":$accumulator, OptionalParameter<"::mlir::Type">:$elementB,
+                        OptionalParameter<"::mlir::Type">:$scale);
+  let assemblyFormat = [{
+    `<` $shape `,` $element `,` $accumulator (`,` `b` `=` $elementB^)?
+    (`scale` `=` $scale^)? `>`
+  }];
   let extraClassDeclaration = [{
     /// The types of a and b.
     ::mlir::Type getTypeOf(unsigned operand) const {
       return operand == 1 && getElementB() ? getElementB() : getElement();
     }
+    /// How many elements along k have a scale together; 0 if there are none.
+    int64_t getBlock() const;
   }];
   let genVerifyDecl = 1;
 }

@@ -39,10 +39,11 @@ mlir::LogicalResult verifyMulticast(mlir::Operation *op, std::optional<mlir::Arr
 /// What a launch makes stands behind what the caller gives.
 mlir::LogicalResult verifyHidden(KernelOp kernel);
 /// What `tile.dot` asks of operands, tensors or buffers, and of its accumulator. So many programs
-/// may have a part each of b's columns.
+/// may have a part each of b's columns. Scales are those of a and b, or none.
 mlir::LogicalResult verifyDot(mlir::Operation *op, mlir::Type a, bool transposeA, mlir::Type b,
-                              bool transposeB, mlir::RankedTensorType accumulator, bool hasUnsigned,
-                              DotPrecision precision, llvm::ArrayRef<unsigned> programs);
+                              bool transposeB, mlir::RankedTensorType accumulator,
+                              mlir::TypeRange scales, bool hasUnsigned, DotPrecision precision,
+                              llvm::ArrayRef<unsigned> programs);
 
 /// The extents of a tile that is smaller than its tensor; none is fine.
 inline mlir::LogicalResult verifyExtents(mlir::Operation *op,

@@ -71,7 +71,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kDepthAttrName, on<scf::ForOp, scf::WhileOp>, Schedule, "tile-decide-hand-overs"},
       {kDepthAttrName, onHanded, Schedule, "tile-decide-hand-overs"},
       {"multicast", on<LoadOp, CopyInOp>, Schedule, "tile-realise-rings"},
-      {"in_flight", on<DotOp, StoreOp>, Schedule, "tile-realise-stages"},
+      {"in_flight", on<DotOp, DotScaledOp, StoreOp>, Schedule, "tile-realise-stages"},
       {kWriteStageAttrName, on<LoadOp>, Schedule, "tile-realise-rings"},
       {kGuardedAttrName, onMask, Schedule, "tile-guard-masks"},
       {kSplitLoopAttrName, on<scf::IfOp>, Schedule, "tile-split-loops"},
@@ -96,7 +96,8 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       // Behind which op what follows on the stream may begin.
       {kTriggersAttrName, onProgram, Schedule, "tile-realise-overlap"},
       // Which instruction, by its name; and who holds what of a result.
-      {kAtomNameAttrName, on<DotOp, LoadOp, StoreOp>, Layout, "tile-resolve-atom-names"},
+      {kAtomNameAttrName, on<DotOp, DotScaledOp, LoadOp, StoreOp>, Layout,
+       "tile-resolve-atom-names"},
       {kLayoutAttrName, onTensor, Layout, "tile-decide-layouts"},
       // Which lanes meet, which warp or program acts for others, and how many tell of something.
       {kLanesAttrName, on<PutOp>, Lowering, "tile-lower-to-threads"},

@@ -55,6 +55,9 @@ static LogicalResult verifyShapes(Operation *op, const Operand &a, bool transpos
          << c.rows(false) << "x" << c.columns(false);
 }
 
+/// How many elements of an operand with scales are one of its bytes.
+static int64_t countPacked(Type element) { return element.isInteger(8) ? 2 : 1; }
+
 /// A buffer is read when the dot runs; tensors are values.
 void DotOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
@@ -65,7 +68,10 @@ void DotOp::getEffects(
 
 int64_t DotOp::getM() { return getType().getShape().end()[-2]; }
 int64_t DotOp::getN() { return getType().getShape().back(); }
-int64_t DotOp::getK() { return Operand(getA()).columns(getTransposeA()); }
+int64_t DotOp::getK() {
+  Operand a(getA());
+  return a.columns(getTransposeA()) * (getScales().empty() ? 1 : countPacked(a.element));
+}
 
 /// Whether a dot of such operands may have such an accumulator: the table of the op.
 static bool isAccumulator(Type operand, Type accumulator) {
@@ -80,12 +86,60 @@ static bool isAccumulator(Type operand, Type accumulator) {
   return false;
 }
 
+/// One scale for each block along k of an operand.
+static LogicalResult verifyScale(Operation *op, const Operand &matrix, bool lastIsK, Type type,
+                                 StringRef name) {
+  Operand scale(type);
+  int64_t outer = matrix.shape[lastIsK ? 0 : 1], inner = matrix.shape[lastIsK ? 1 : 0];
+  Type element = matrix.element;
+  if (countPacked(element) > 1 && !isa<DotScaledOp>(op)) {
+    if (!lastIsK)
+      return op->emitOpError("expected k along the rows of ")
+             << name << ", whose bytes are two elements each";
+    element = Float4E2M1FNType::get(op->getContext());
+    inner *= countPacked(matrix.element);
+  }
+  bool nv = isa<Float8E4M3FNType>(scale.element);
+  bool fits = nv ? isa<Float4E2M1FNType>(element)
+                 : isa<Float8E8M0FNUType>(scale.element) &&
+                       isa<Float8E4M3FNType, Float8E5M2Type, Float6E2M3FNType, Float6E3M2FNType,
+                           Float4E2M1FNType>(element);
+  if (!fits)
+    return op->emitOpError("expected elements and scales of an MX or NV format for ")
+           << name << ", got " << element << " and " << scale.element;
+  int64_t block = nv ? 16 : 32;
+  if (inner % block || scale.shape != ArrayRef<int64_t>({outer, inner / block}))
+    return op->emitOpError("expected scales of [")
+           << outer << ", " << inner << " / " << block << "] for " << name << ", got " << type;
+  return success();
+}
+
+static LogicalResult verifyScales(Operation *op, const Operand &a, bool transposeA,
+                                  const Operand &b, bool transposeB, const Operand &c,
+                                  TypeRange scales) {
+  if (scales.size() != 2)
+    return op->emitOpError("expected scales of a and of b, got ") << scales.size();
+  if (c.shape.size() != 2 || !c.element.isF32())
+    return op->emitOpError("expected an accumulator of rank 2 of f32, got ")
+           << RankedTensorType::get(c.shape, c.element);
+  if (countPacked(a.element) != countPacked(b.element))
+    return op->emitOpError("expected bytes of two elements in both operands, or in none");
+  if (failed(verifyScale(op, a, !transposeA, scales[0], "a")))
+    return failure();
+  return verifyScale(op, b, transposeB, scales[1], "b");
+}
+
 LogicalResult kiln::tile::verifyDot(Operation *op, Type aType, bool transposeA, Type bType,
-                                    bool transposeB, RankedTensorType accumulator, bool hasUnsigned,
-                                    DotPrecision precision, ArrayRef<unsigned> programs) {
+                                    bool transposeB, RankedTensorType accumulator, TypeRange scales,
+                                    bool hasUnsigned, DotPrecision precision,
+                                    ArrayRef<unsigned> programs) {
   Operand a(aType), b(bType), c(accumulator);
   if (failed(verifyShapes(op, a, transposeA, b, transposeB, c, programs)))
     return failure();
+  if (!scales.empty() && (hasUnsigned || precision != DotPrecision::IEEE))
+    return op->emitOpError("expected neither unsigned operands nor a precision beside scales");
+  if (!scales.empty())
+    return verifyScales(op, a, transposeA, b, transposeB, c, scales);
   bool bothF8 = isa<Float8E4M3FNType, Float8E5M2Type>(a.element) &&
                 isa<Float8E4M3FNType, Float8E5M2Type>(b.element);
   if (a.element != b.element && !bothF8)
@@ -159,10 +213,12 @@ static LogicalResult verifyParts(DotOp dot) {
 }
 
 LogicalResult DotOp::verify() {
+  if (!getScales().empty() && (getParts() || getPromote()))
+    return emitOpError("expected no '") << (getParts() ? "parts" : "promote") << "' beside scales";
   auto atom = dyn_cast_or_null<MmaAtomInterface>(getAtomAttr());
   if (failed(verifyDot(*this, getA().getType(), getTransposeA(), getB().getType(), getTransposeB(),
-                       getType(), getUnsignedA() || getUnsignedB(), getPrecision(),
-                       {1, atom ? atom.getPrograms() : 1})) ||
+                       getType(), getScales().getTypes(), getUnsignedA() || getUnsignedB(),
+                       getPrecision(), {1, atom ? atom.getPrograms() : 1})) ||
       failed(verifyCount(*this, "stage", getStage(), 0)) ||
       failed(verifyCount(*this, "order", getOrder(), 0)) || failed(verifyParts(*this)))
     return failure();
@@ -175,31 +231,13 @@ int64_t DotScaledOp::getK() { return getA().getType().getDimSize(1); }
 
 LogicalResult DotScaledOp::verify() {
   Operand a(getA()), b(getB()), c(getAccumulator());
-  if (failed(verifyShapes(*this, a, /*transposeA=*/false, b, getTransposeB(), c, {1})))
+  if (failed(verifyShapes(*this, a, /*transposeA=*/false, b, getTransposeB(), c, {1})) ||
+      failed(verifyScales(*this, a, /*transposeA=*/false, b, getTransposeB(), c,
+                          TypeRange{getScaleA().getType(), getScaleB().getType()})) ||
+      failed(verifyCount(*this, "stage", getStage(), 0)) ||
+      failed(verifyCount(*this, "order", getOrder(), 0)))
     return failure();
-  if (c.shape.size() != 2 || !c.element.isF32())
-    return emitOpError("expected an accumulator of rank 2 of f32, got ")
-           << getAccumulator().getType();
-  auto verifyScale = [&](const Operand &matrix, int64_t outer, int64_t inner, Value value,
-                         StringRef name) -> LogicalResult {
-    Operand scale(value);
-    bool nv = isa<Float8E4M3FNType>(scale.element);
-    bool fits = nv ? isa<Float4E2M1FNType>(matrix.element)
-                   : isa<Float8E8M0FNUType>(scale.element) &&
-                         isa<Float8E4M3FNType, Float8E5M2Type, Float6E2M3FNType, Float6E3M2FNType,
-                             Float4E2M1FNType>(matrix.element);
-    if (!fits)
-      return emitOpError("expected elements and scales of an MX or NV format for ")
-             << name << ", got " << matrix.element << " and " << scale.element;
-    int64_t block = nv ? 16 : 32;
-    if (inner % block || scale.shape != ArrayRef<int64_t>({outer, inner / block}))
-      return emitOpError("expected scales of [") << outer << ", " << inner << " / " << block
-                                                 << "] for " << name << ", got " << value.getType();
-    return success();
-  };
-  if (failed(verifyScale(a, a.rows(false), a.columns(false), getScaleA(), "a")))
-    return failure();
-  return verifyScale(b, b.columns(getTransposeB()), b.rows(getTransposeB()), getScaleB(), "b");
+  return verifyCount(*this, "in_flight", getInFlight(), 0);
 }
 
 //===- Combining along an axis --------------------------------------------------------------===//

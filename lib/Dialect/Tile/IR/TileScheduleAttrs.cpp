@@ -198,9 +198,16 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
         isa<DotOp>(op) || (name == kColumnsAttrName ? isa<WaitOp>(op) : isa<StartDotOp>(op));
     if (isInPlace && number && number.getType().isInteger(64) && number.getInt() >= 0)
       return success();
+    // Of scales two numbers.
+    auto both = dyn_cast<DenseI64ArrayAttr>(value);
+    if (isInPlace && name == kOperandColumnsAttrName && both && both.size() == 2 &&
+        llvm::all_of(both.asArrayRef(), [](int64_t columns) { return columns >= 0; }))
+      return success();
     return op->emitError() << "expected '" << name << "' on a dot or the "
                            << (name == kColumnsAttrName ? "wait for" : "start of")
-                           << " one, as an i64 of at least 0, got " << value;
+                           << " one, as an i64 of at least 0"
+                           << (name == kColumnsAttrName ? "" : ", or two of its scales") << ", got "
+                           << value;
   }
   if (name == kFetchedAttrName)
     return verifyChoice(op, name, value, isa<StoreOp, SliceOp>(op), "a store or a slice",
@@ -231,7 +238,7 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
 /// A name of an instruction, of which the target knows the form that fits.
 static LogicalResult verifyAtomName(Operation *op, Attribute value) {
   auto name = dyn_cast<StringAttr>(value);
-  if (!isa<DotOp, LoadOp, StoreOp>(op) || !name || name.empty())
+  if (!isa<DotOp, DotScaledOp, LoadOp, StoreOp>(op) || !name || name.empty())
     return op->emitError() << "expected '" << kAtomNameAttrName
                            << "' on a dot, a load or a store, as a name";
   if (op->hasAttr("atom"))

@@ -411,8 +411,15 @@ LogicalResult StartDotOp::verify() {
              << written << (getTransposeA() ? " and 'transpose_a'" : "");
     a = written.getTensor();
   }
+  SmallVector<Type> scales;
+  for (Type type : getScales().getTypes()) {
+    auto written = dyn_cast<PendingType>(type);
+    if (written && !written.getInTensorMemory())
+      return emitOpError("expected scales in tensor memory, got ") << written;
+    scales.push_back(written ? Type(written.getTensor()) : type);
+  }
   return verifyDot(*this, a, getTransposeA(), getB().getType(), getTransposeB(),
-                   getType().getTensor(), getUnsignedA() || getUnsignedB(), getPrecision(),
+                   getType().getTensor(), scales, getUnsignedA() || getUnsignedB(), getPrecision(),
                    {cast<MmaAtomInterface>(getAtom()).getPrograms()});
 }
 

@@ -24,6 +24,8 @@ public:
     constexpr unsigned spans[] = {16, 128, 64, 32};
     span = spans[descriptor >> 62];
   }
+  /// Of two elements of four bits a byte, of which the first has the lower half.
+  uint32_t nibbleAt(unsigned x, unsigned k) const { return at(x, k / 2) >> (k % 2 * 4) & 15; }
   /// The bits of the element at `x` along m or n and `k`. Rows are of k, or transposed of m or n.
   uint32_t at(unsigned x, unsigned k) const {
     unsigned row = isTransposed ? k : x, column = isTransposed ? x : k;

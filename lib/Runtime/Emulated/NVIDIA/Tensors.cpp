@@ -176,10 +176,11 @@ void multiply(const Lanes &lanes) {
     }
     return "";
   };
-  TensorMemory::Columns operand;
+  std::vector<TensorMemory::Columns> operands;
   if (isWritten)
-    operand = {uint32_t(a), depth / together};
-  std::string wrong = tensors().start(block->currentThread(), {address, how.n}, operand, run);
+    operands.push_back({uint32_t(a), depth / together});
+  std::string wrong =
+      tensors().start(block->currentThread(), {address, how.n}, std::move(operands), run);
   if (!wrong.empty())
     block->fail(wrong);
 }
@@ -311,6 +312,10 @@ const Instruction kiln::emulated::kTensorInstructions[] = {
     {"nvvm.tcgen05.st.16x32bx2.x4", true, storeHalves<4>},
     {"nvvm.tcgen05.st.16x32bx2.x8", true, storeHalves<8>},
     {"nvvm.tcgen05.st.16x32bx2.x16", true, storeHalves<16>},
+    {"nvvm.tcgen05.ld.32x32b.x8", true, load<8>},
+    {"nvvm.tcgen05.st.32x32b.x1", true, store<1>},
+    {"nvvm.tcgen05.st.32x32b.x2", true, store<2>},
+    {"nvvm.tcgen05.st.32x32b.x4", true, store<4>},
     {"nvvm.tcgen05.st.32x32b.x8", true, store<8>},
     {"nvvm.tcgen05.st.32x32b.x16", true, store<16>},
     {"nvvm.tcgen05.st.32x32b.x32", true, store<32>},

@@ -57,13 +57,17 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     (`tile-realise-swap`): rows and columns change places in the atom, which comes to see few rows
     as its columns.
 
+    With `scales`, those of a and those of b, it is a `tile.dot_scaled` that an instruction may
+    run beside its warps (`tile-join-scales`): its element types and blocks are that op's. Operands
+    of i8 have two f4E2M1FN in each byte along k, which is then their last dimension.
+
     ```mlir
     %d = tile.dot %a, %b, %c transpose_b
        : tensor<128x64xbf16>, tensor<256x64xbf16> -> tensor<128x256xf32>
     ```
   }];
   let arguments = (ins Tile_TensorOrBuffer:$a, Tile_TensorOrBuffer:$b, Tile_Tensor:$accumulator,
-                       UnitAttr:$transpose_a, UnitAttr:$transpose_b,
+                       Variadic<Tile_Tensor>:$scales, UnitAttr:$transpose_a, UnitAttr:$transpose_b,
                        UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
                        DefaultValuedAttr<Tile_DotPrecisionAttr,
                                          "DotPrecision::IEEE">:$precision,
@@ -78,9 +82,10 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
                        OptionalAttr<Tile_InterleaveAttr>:$interleave);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $accumulator (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
-    (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)? (`precision` `=` `` $precision^)?
-    attr-dict `:` type($a) `,` type($b) `->` type($accumulator)
+    $a `,` $b `,` $accumulator (`scales` `(` $scales^ `)`)? (`transpose_a` $transpose_a^)?
+    (`transpose_b` $transpose_b^)? (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)?
+    (`precision` `=` `` $precision^)? attr-dict
+    `:` type($a) `,` type($b) (`scales` `(` type($scales)^ `)`)? `->` type($accumulator)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -99,11 +104,14 @@ def Tile_DotScaledOp : Tile_Op<"dot_scaled", [Pure, AllTypesMatch<["accumulator"
 
     - MX formats: f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN or f4E2M1FN with f8E8M0FNU scales, a
       block of 32;
-    - NV format: f4E2M1FN with f8E4M3FN scales, a block of 16.
+    - NV format: f4E2M1FN with f8E4M3FN scales, a block of 16, none of them below zero: an
+      accelerator may read the sign or not.
 
     A NaN scale makes the block NaN. The accumulator is f32, as in `tile.dot`. Of an element ×
     scale below 2^-126, accelerators lose the bits that bf16 does not have, if they have no
-    instruction for it. `atom` is that instruction, which a pass or the author chose.
+    instruction for it. `atom` is that instruction, which a pass or the author chose; of one that
+    runs on beside its warps `stage`, `order`, `role` and `in_flight` are those of `tile.dot`, which
+    `tile-join-scales` makes of it.
 
     ```mlir
     %d = tile.dot_scaled %a scale %sa, %b scale %sb, %c
@@ -112,7 +120,9 @@ def Tile_DotScaledOp : Tile_Op<"dot_scaled", [Pure, AllTypesMatch<["accumulator"
     ```
   }];
   let arguments = (ins Tile_Tensor:$a, Tile_Tensor:$scale_a, Tile_Tensor:$b, Tile_Tensor:$scale_b,
-                       Tile_Tensor:$accumulator, UnitAttr:$transpose_b, OptionalAttr<Tile_MmaAtom>:$atom);
+                       Tile_Tensor:$accumulator, UnitAttr:$transpose_b, OptionalAttr<Tile_MmaAtom>:$atom,
+                       OptionalAttr<I64Attr>:$stage, OptionalAttr<I64Attr>:$order,
+                       OptionalAttr<StrAttr>:$role, OptionalAttr<I64Attr>:$in_flight);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
     $a `scale` $scale_a `,` $b `scale` $scale_b `,` $accumulator (`transpose_b` $transpose_b^)?

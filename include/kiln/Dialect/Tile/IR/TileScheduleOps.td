@@ -363,14 +363,16 @@ def Tile_PendOp : Tile_ScheduleOp<"pend", [Pure, TypesMatchWith<"the result is t
   let assemblyFormat = "$tensor attr-dict `:` qualified(type($result))";
 }
 
-def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "result"]>]> {
+def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AttrSizedOperandSegments,
+    AllTypesMatch<["accumulator", "result"]>]> {
   let summary = "starts a `tile.dot`, whose result is pending";
   let description = [{
     Operands mean what they mean to `tile.dot`. Buffers are read until a `tile.wait` has waited
     for this dot. If `accumulates` is given and false, the accumulator counts as zero and is not
     read. Dots of one role end in the order in which they started. Those whose accumulator lies in
     tensor memory one thread starts: that which runs the `tile.one_thread` around it, or, with
-    `one_thread`, the copy's first. They may read a from there, where a `tile.fill` has written it.
+    `one_thread`, the copy's first. They may read a from there, where a `tile.fill` has written it,
+    and read scales from there alone.
 
     ```mlir
     %q = tile.start_dot %x, %y, %p when %more transpose_b {atom = #nvptx.wgmma<"m64n256k16", f16, f32>}
@@ -380,6 +382,7 @@ def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "r
   }];
   let arguments = (ins AnyTypeOf<[Tile_Tensor, Tile_BufferType, Tile_PendingType]>:$a,
                        Tile_TensorOrBuffer:$b, Tile_PendingType:$accumulator, Optional<I1>:$accumulates,
+                       Variadic<AnyTypeOf<[Tile_Tensor, Tile_PendingType]>>:$scales,
                        UnitAttr:$transpose_a, UnitAttr:$transpose_b,
                        UnitAttr:$unsigned_a, UnitAttr:$unsigned_b,
                        DefaultValuedAttr<Tile_DotPrecisionAttr,
@@ -387,10 +390,11 @@ def Tile_StartDotOp : Tile_SyncOp<"start_dot", [AllTypesMatch<["accumulator", "r
                        Tile_MmaAtom:$atom, UnitAttr:$one_thread);
   let results = (outs Tile_PendingType:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $accumulator (`when` $accumulates^)? (`transpose_a` $transpose_a^)?
-    (`transpose_b` $transpose_b^)? (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)?
-    (`precision` `=` `` $precision^)? (`one_thread` $one_thread^)?
-    attr-dict `:` type($a) `,` type($b) `->` qualified(type($accumulator))
+    $a `,` $b `,` $accumulator (`scales` `(` $scales^ `)`)? (`when` $accumulates^)?
+    (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)? (`unsigned_a` $unsigned_a^)?
+    (`unsigned_b` $unsigned_b^)? (`precision` `=` `` $precision^)? (`one_thread` $one_thread^)?
+    attr-dict `:` type($a) `,` type($b) (`scales` `(` qualified(type($scales))^ `)`)?
+    `->` qualified(type($accumulator))
   }];
   let hasVerifier = 1;
 }

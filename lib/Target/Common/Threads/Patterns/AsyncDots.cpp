@@ -50,9 +50,15 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
   AsyncDot dot;
   dot.a = getOperand(op.getA(), op.getTransposeA(), op.getUnsignedA());
   dot.b = getOperand(op.getB(), op.getTransposeB(), op.getUnsignedB());
+  for (Value scales : op.getScales())
+    dot.scales.push_back(getOperand(scales, /*transposed=*/false, /*isUnsigned=*/false));
   dot.m = sum.getShape()[0];
   dot.n = sum.getShape()[1];
   dot.k = getShapeOf(op.getA().getType())[op.getTransposeA() ? 0 : 1];
+  // Bytes beside scales are two elements each.
+  if (auto buffer = dyn_cast<BufferType>(op.getB().getType());
+      buffer && !dot.scales.empty() && buffer.getElementType().isInteger(8))
+    dot.k *= 2;
   bool inTensorMemory = op.getType().getInTensorMemory();
   if (inTensorMemory != (atom.getAccumulatorPlace() == tile::Place::Tensor))
     return op.emitOpError("expected an accumulator where ")
