@@ -8,19 +8,30 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// An order is a place among all ops of the role in the loop, so one that is said alone says where
-/// the others are, too: they go round it, as in the source.
+/// Whether an op has a place of its own: what layouts add, and views, go with what they are of.
+static bool hasPlace(Operation &op) {
+  return !getRoleName(&op).empty() && !isa<ConvertLayoutOp>(op) && !isView(&op);
+}
+
+/// Orders from 0 on of some ops are places among these, and say where they are to one another. One
+/// that is said alone, or with gaps, is a place among all that the role does: the others go round
+/// it, as in the source.
 void kiln::completeOrders(Block &body) {
   llvm::MapVector<StringRef, SmallVector<Operation *>> roles;
   for (Operation &op : body)
-    if (StringRef role = getRoleName(&op); !role.empty())
-      roles[role].push_back(&op);
+    if (hasPlace(op))
+      roles[getRoleName(&op)].push_back(&op);
   for (auto &[role, ops] : roles) {
     llvm::BitVector taken(ops.size());
+    bool isKnown = true;
     for (Operation *op : ops)
-      if (std::optional<int64_t> order = findNumber(op, "order"))
-        taken.set(*order);
-    if (taken.none() || taken.all())
+      if (std::optional<int64_t> order = findNumber(op, "order")) {
+        isKnown &= *order < int64_t(taken.size());
+        if (isKnown)
+          taken.set(*order);
+      }
+    bool areRanks = taken.count() > 1 && taken.find_first_unset() == int(taken.count());
+    if (!isKnown || taken.none() || taken.all() || areRanks)
       continue;
     Builder builder(body.getParentOp()->getContext());
     for (Operation *op : ops) {

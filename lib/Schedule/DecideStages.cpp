@@ -466,17 +466,16 @@ LogicalResult StageDecider::run() {
   findSaid();
   if (failed(checkAccesses()))
     return failure();
-  decideStores();
-  decideDots();
-  if (failed(decideOwnRings()) || failed(decideDepths()))
-    return failure();
-  if (failed(decideWriteStages()))
-    return failure();
+  // What is decided behind this has places of its own.
   kernel.getBody().walk([](Operation *loop) {
     if (isa<scf::ForOp, scf::WhileOp>(loop))
       completeOrders(loop->getRegions().back().front());
   });
-  return success();
+  decideStores();
+  decideDots();
+  if (failed(decideOwnRings()) || failed(decideDepths()))
+    return failure();
+  return decideWriteStages();
 }
 
 namespace {

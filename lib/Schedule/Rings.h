@@ -59,6 +59,8 @@ inline constexpr int64_t kStageLimit = 16;
 /// Who uses a loaded tile by an operand: the op itself, the `scf.if` whose result it becomes there,
 /// or those who first use what a loop hands on to its next trip. They are of one role.
 llvm::SmallVector<mlir::Operation *> findTileReaders(mlir::OpOperand &use);
+/// Whether a loop hands an operand on to its next trip, or to who asks whether there is one.
+bool isHandedOn(mlir::OpOperand &use);
 /// Whether such an operand is a role's.
 bool isReadBy(mlir::OpOperand &use, tile::RoleAttr role);
 

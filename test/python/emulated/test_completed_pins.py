@@ -171,10 +171,6 @@ ALONE = [
 @pytest.mark.parametrize("roles", [None, 1, 2])
 @pytest.mark.parametrize("pins", ALONE, ids=str)
 def test_one_pin_alone(rng, pins: dict[str, object], roles: int | None) -> None:
-    if roles == 1 and ("tma" in pins.get("a_atom", "") or "tma" in pins.get("b_atom", "")):
-        with pytest.raises(kiln.CompileError, match="another role to use what role"):
-            check(rng, "sm_90a", (128, 64, 32), roles=roles, **pins)
-        return
     if roles == 1 and "a_role" in pins:
         pins = {"a_role": "all"}
     if roles == 2 and "dot_stage" in pins:

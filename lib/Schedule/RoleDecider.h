@@ -1,0 +1,75 @@
+// The division of a kernel that decides nothing into a role that loads by an engine and one that
+// computes.
+#ifndef KILN_LIB_SCHEDULE_ROLEDECIDER_H
+#define KILN_LIB_SCHEDULE_ROLEDECIDER_H
+
+#include "OwnRingDecider.h"
+#include "kiln/Dialect/Tile/IR/Proposals.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Schedule/TryOut.h"
+#include "kiln/Target/TargetInterface.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace kiln {
+
+/// An operand of a product that reads what a load brings: as it is, or transposed.
+struct OperandUse {
+  mlir::OpOperand *operand;
+  bool isTransposed;
+};
+
+/// What is decided of one kernel: nothing is written before all of it is known to hold.
+class RoleDecider {
+public:
+  /// With `ofPairs` two programs of the cluster make each product together.
+  RoleDecider(tile::KernelOp kernel, TargetInterface target, bool ofPairs)
+      : kernel(kernel), target(target), ofPairs(ofPairs) {}
+
+  /// Whether there is a division into roles for such a kernel.
+  bool find();
+  /// Why there is none for a kernel whose products could run on beside their warps, and the op that
+  /// stands in the way.
+  std::optional<Refusal> reason;
+  /// Writes it; with stores by the engine, where it can make them, or without. Products of loops
+  /// run in the trip that loads for them unless it may overlap trips.
+  void write(bool storesByEngine, bool overlaps);
+  /// Takes back what it has written.
+  void undo();
+  /// Has one group of warps make each product. False if it does, or has no registers for all.
+  bool useOneCopy() { return std::exchange(copies, 1) > 1 && countAtOnce() <= kMostRegisters; }
+
+private:
+  bool leave(mlir::Operation *op, const llvm::Twine &text) {
+    reason = {op->getLoc(), text.str()};
+    return false;
+  }
+  bool arePlain();
+  bool findDot(tile::DotOp dot);
+  std::optional<mlir::Attribute> findEngine(tile::LoadOp load, llvm::ArrayRef<OperandUse> products);
+  int64_t findRing(tile::LoadOp load);
+  bool canStore(tile::StoreOp store);
+  bool isOrdered();
+  int64_t countRegisters(unsigned atOnce);
+  int64_t countAtOnce();
+  int64_t countFetched();
+  llvm::SmallVector<mlir::Attribute> makeRoles();
+
+  tile::KernelOp kernel;
+  TargetInterface target;
+  bool ofPairs;
+  llvm::MapVector<tile::DotOp, AsyncMmaAtomInterface> dots;
+  /// Those whose sums are promoted, by nobody else's decision; and cut for that.
+  llvm::SmallVector<tile::DotOp> promoted, cut;
+  /// Each with the number of its ring.
+  struct Load {
+    mlir::Attribute atom;
+    int64_t ring;
+  };
+  llvm::MapVector<tile::LoadOp, Load> loads;
+  llvm::MapVector<tile::StoreOp, mlir::Attribute> stores;
+  int64_t copies = 1;
+};
+
+} // namespace kiln
+
+#endif
