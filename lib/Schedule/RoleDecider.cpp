@@ -410,7 +410,12 @@ bool RoleDecider::find() {
     bool isLooped = getLoopAround(load) != nullptr;
     int64_t bytes = load.getType().getNumElements() *
                     load.getType().getElementType().getIntOrFloatBitWidth() / 8;
-    if (products.empty() && (!isLooped || bytes < kFewestBytes))
+    // Warps write scales to tensor memory, whoever brings them.
+    bool areScales = llvm::any_of(load->getUses(), [](OpOperand &use) {
+      auto dot = dyn_cast<DotOp>(use.getOwner());
+      return dot && llvm::is_contained(dot.getScales(), use.get());
+    });
+    if (products.empty() && (!isLooped || areScales || bytes < kFewestBytes))
       return;
     std::optional<Attribute> atom = findEngine(load, products);
     // A product whose operand comes neither by an engine nor out of registers has none.

@@ -152,7 +152,8 @@ def test_part_of_another_chip_s_schedule(rng, chip: str, draw: int) -> None:
         )
         if isSaid
     ]
-    if not foreign:
+    # Orders of two roles are no contradiction.
+    if not foreign or (foreign == ["an order"] and "load" in names):
         check(rng, chip, (64, 64, 32), **pins)
         return
     with pytest.raises(kiln.CompileError) as refused:
