@@ -288,7 +288,7 @@ SmallVector<Value> Expander::writePredicated() {
   // Whole rounds: as many as have all their iterations, perhaps none.
   Value begin = shift(loop.getLowerBound(), last), none = number(0);
   Value span = arith::SubIOp::create(builder, loc, loop.getUpperBound(), begin);
-  // Behind the last iteration it may lie up to a step behind the loop's end.
+  // If all iterations stand in the prologue, `begin` may exceed the loop's end by less than a step.
   if (!isSurelyAtLeast(last + 1))
     span = arith::SelectOp::create(builder, loc, compare(begin, loop.getUpperBound()), span, none);
   Value trips = arith::CeilDivUIOp::create(builder, loc, span, loop.getStep());

@@ -22,7 +22,7 @@ LogicalResult Slice::compute() {
     if (isOfEachRole(op))
       asserts.push_back(op);
   });
-  // Asserts stand where the role is, and take it nowhere else.
+  // An assert of each role runs in the loops and conditions that the role runs for other ops.
   do {
     while (!work.empty() && succeeded(result))
       needValue(work.pop_back_val());

@@ -1,4 +1,5 @@
 // Gives each op that must say who runs it the role that the ops around it tell.
+#include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Passes.h"
@@ -178,6 +179,45 @@ static bool isOfNumbers(Operation *op) {
          llvm::none_of(ArrayRef<StringRef>{"stage", "order", "atom"}, isSaid);
 }
 
+/// Whether a loop or a condition holds anything of a role; a kernel does.
+static bool isRunByRoles(Operation *op) {
+  auto isOfRole = [](Operation *inner) {
+    return getRoleName(inner).empty() ? WalkResult::advance() : WalkResult::interrupt();
+  };
+  return isa<KernelOp>(op) || op->walk(isOfRole).wasInterrupted();
+}
+
+/// The kernel's argument that an op reads or writes; null if it is none, or not known.
+static Value findMemory(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (isa<ViewType>(operand.getType())) {
+      std::optional<ArgumentView> view = findArgumentView(operand);
+      return view ? Value(view->argument) : Value();
+    }
+  return {};
+}
+
+/// Who reads and writes a number: the one role that uses its memory otherwise, so that all accesses
+/// come in the order of the text, or `last` if none does. Nothing if several do, or memory of an
+/// unknown argument is used.
+static std::optional<StringRef> findRoleOfMemory(Operation *op, StringRef last) {
+  if (isa<PrintOp>(op))
+    return last;
+  Value memory = findMemory(op);
+  if (!memory)
+    return std::nullopt;
+  llvm::SetVector<StringRef> names;
+  op->getParentOfType<KernelOp>().getBody().walk([&](Operation *other) {
+    if (isMemoryEffectFree(other) || isControl(other) || findMemory(other) != memory)
+      return;
+    if (StringRef name = getRoleName(other); !name.empty())
+      names.insert(name);
+  });
+  if (names.size() > 1)
+    return std::nullopt;
+  return names.empty() ? last : names[0];
+}
+
 static LogicalResult refuse(Operation *op) {
   for (StringRef name : {"stage", "order"})
     if (getDecision(op, name) && !op->getParentOfType<LoopLikeOpInterface>())
@@ -266,12 +306,19 @@ static LogicalResult complete(KernelOp kernel, ArrayAttr roles) {
     }
   };
   tell();
-  // Numbers that have to do with no role's tensors: each role asserts of them, and the last one
-  // does all else, in the order of the text.
-  llvm::erase_if(open, [](Operation *op) { return isa<AssertOp>(op) && isOfNumbers(op); });
-  for (Operation *op : llvm::to_vector(open))
-    if (getRoleName(op).empty() && isOfNumbers(op))
-      setRole(op, cast<RoleAttr>(roles[roles.size() - 1]).getName());
+  // Numbers that have to do with no role's tensors. Each role asserts of them in what it runs.
+  StringRef last = cast<RoleAttr>(roles[roles.size() - 1]).getName();
+  llvm::erase_if(open, [&](Operation *op) {
+    bool isEachs = isa<AssertOp>(op) && isOfNumbers(op);
+    if (isEachs && !isRunByRoles(op->getParentOp()))
+      setRole(op, last);
+    return isEachs;
+  });
+  for (Operation *op : llvm::to_vector(open)) {
+    std::optional<StringRef> role = isOfNumbers(op) ? findRoleOfMemory(op, last) : std::nullopt;
+    if (role)
+      setRole(op, *role);
+  }
   llvm::erase_if(open, [](Operation *op) { return !getRoleName(op).empty(); });
   tell();
   for (Operation *op : open) {

@@ -51,3 +51,63 @@ def test_asserts(columns: int, why: str) -> None:
     a, n = np.zeros((64, columns), BF16), np.array([1, 0, 0, 0], np.int32)
     with pytest.raises(kiln.DeviceAssertError, match=why):
         sums.options(device="emu:sm_90a")(a, n, np.zeros((64, 32), np.float32), copy="tma")
+
+
+@kiln.kernel
+def greatest(a: kiln.View, n: kiln.View, turned: kiln.constexpr):
+    """n[0] is what a sum's greatest element is, n[1] one more, read back; n[2] counts trips; n[3] is
+    written twice."""
+    kiln.grid(1)
+    if turned:
+        kiln.pin(roles=(kiln.role("sum", warps=4), kiln.role("load", warps=4)))
+    else:
+        kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("sum", warps=4)))
+    s = kiln.zeros((64, 32), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
+        x = kiln.pin(a.load((0, k), (64, 32)), role="load", atom="cp_async")
+        s = kiln.pin(s + x.to(kiln.f32), role="sum")
+        n[2] = n[2] + 1
+    n[3] = 1
+    n[0] = kiln.max(kiln.max(s, axis=1), axis=0).to(kiln.i32)
+    n[1] = n[0] + 1
+    n[3] = n[1] + 1
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_role_has_a_memory_in_the_order_of_the_text(rng, chip: str, turned: bool) -> None:
+    count = int(rng.integers(1, 9))
+    a, n = np.ones((64, 32 * count), BF16), np.zeros(4, np.int32)
+    greatest.options(device=f"emu:{chip}")(a, n, turned=turned)
+    assert n.tolist() == [count, count + 1, count, count + 2]
+
+
+@kiln.kernel
+def alone(a: kiln.View, n: kiln.View, c: kiln.View, place: kiln.constexpr):
+    """Asserts of numbers where no role does anything else."""
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("sum", warps=4)))
+    s = kiln.zeros((64, 32), kiln.f32)
+    if place == "loop":
+        for j in range(4):
+            assert n[j] < 3, "too great"
+    if place == "condition":
+        if n[0] > 0:
+            assert n[1] < 3, "too great"
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
+        if place == "nested":
+            if k > 0:
+                assert n[2] < 3, "too great"
+        x = kiln.pin(a.load((0, k), (64, 32)), role="load", atom="cp_async")
+        s = kiln.pin(s + x.to(kiln.f32), role="sum")
+    kiln.pin(c.store((0, 0), s), role="sum")
+
+
+@pytest.mark.parametrize("place", ["loop", "condition", "nested"])
+def test_asserts_where_no_role_is(place: str) -> None:
+    a, c = np.ones((64, 64), BF16), np.zeros((64, 32), np.float32)
+    run = alone.options(device="emu:sm_90a")
+    run(a, np.array([1, 2, 2, 2], np.int32), c, place=place)
+    assert (c == 2).all()
+    with pytest.raises(kiln.DeviceAssertError, match="too great"):
+        run(a, np.array([1, 3, 3, 3], np.int32), c, place=place)

@@ -161,9 +161,11 @@ def CompleteRoles : Pass<"tile-complete-roles", "::mlir::ModuleOp"> {
     of one role, and a loop or a condition belongs to that of all that stands in it, or of what makes
     its results. An op without effects of which several roles use the results is copied for each of
     them, with the ops of no role behind it; but for a product or a reduction, and where a loop or a
-    condition hands on what it gives. What only reads, writes or prints numbers that no role's
-    tensors tell belongs to the last role, and an assert of such numbers to each. If several roles,
-    or none, tell otherwise, it is an error at the op; so is a role that nothing belongs to.
+    condition hands on what it gives. What only reads or writes numbers that no role's tensors
+    tell belongs to the one role that uses the same argument otherwise, or to the last role, which
+    prints such numbers, too; an assert of such numbers belongs to each role that runs anything
+    around it. If several roles, or none, tell otherwise, it is an error at the op; so is a role
+    that nothing belongs to.
 
     Before:
     ```mlir
