@@ -93,6 +93,15 @@ static bool tellSlotsFirst(Block &block, ArrayRef<Operation *> source,
   return moved;
 }
 
+/// The role that runs a block.
+static StringRef findRoleAround(Block &block) {
+  auto groups = block.getParentOp()->getParentOfType<WarpGroupsOp>();
+  for (Region &region : groups ? groups.getBodies() : MutableArrayRef<Region>())
+    if (region.isAncestor(block.getParent()))
+      return groups.getRole(region.getRegionNumber()).getName();
+  return {};
+}
+
 static LogicalResult complete(Block &block) {
   Trip trip(block);
   SmallVector<Operation *> source;
@@ -104,7 +113,10 @@ static LogicalResult complete(Block &block) {
       schedule::completePins(makeProblem(trip, source), &why);
   if (!completed) {
     Operation *op = why.op ? source[*why.op] : block.getParentOp();
-    return emitSourceError(op, describe(why));
+    InFlightDiagnostic error = emitSourceError(op, describe(why));
+    if (StringRef role = findRoleAround(block); !role.empty())
+      error << " in role \"" << role << '"';
+    return error;
   }
   if (trip.loop && tellSlotsFirst(block, source, *completed))
     return complete(block);
