@@ -193,6 +193,10 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     What a role loads through registers for another has `tile.write_stage`, one behind its `stage`, if
     the roles do not wait for one another then: so the next load is under way while it is written.
 
+    Where the source says orders of some of a role's ops in a loop, and they are not those from 0 on,
+    each is a place among all of the role's ops there, and the others have the places that are left,
+    as in the source.
+
     In a loop of several products, or of one that reads what the loop computes, a solver
     (`kiln/Schedule/Problem/Solver.h`) looks for stages at which products run beside what else the
     role does, by the figures of the chip. If that makes a trip shorter by a sixth, ops have these

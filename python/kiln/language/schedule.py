@@ -74,41 +74,43 @@ def pin(
     Around what an operation gives (a load, a product, arithmetic on tiles), or around a store: who
     runs it and when. `role` names one of the kernel's; `stage` says for how many trips of its loop
     it lags behind what the role begins, `order` at which place of a trip it runs, both counted from
-    0. `atom` is the instruction: "tma" or "cp_async" for a load, "tma" for a store, "wgmma",
-    "tcgen05" or "mma_sync" for a product on NVIDIA's chips, "load_to_lds" and "matrix" on AMD's; by
-    "tcgen05_pair" two programs of a cluster multiply together, by the same b, of which each has
-    half in shared memory. What a load with an atom brings lies in a slot of a ring: `ring` names
-    one that several loads share, `depth` is how many slots it has, where the loop does not say.
-    `buffer` is the order of a tile in its slot, `"offset = [[0,1],[0,2],…]"`: where each bit of a
-    place in it leads; also around a store by an engine. `read_atom` is the instruction that reads
-    the slot into registers, as the IR spells it: `"#nvptx.ldmatrix<4, 16>"`. Around what one role
-    makes and another uses, or what a product reads from shared memory, `depth` is how many slots it
-    is handed over by, where the loop does not say; its order there follows from the layouts on both
-    sides, and a sum in tensor memory has one slot more than its product's `in_flight`. `held`,
-    around a load without an atom of which a store by an engine is made, is how many of the store's
-    boxes threads have in registers at a time. Rows that `kiln.gather` loads go through registers,
-    and lie in no ring. What is loaded through registers is written to its slot at the end of a
-    trip: of the load's stage, or of `write_stage`. `in_flight` is how many products started later
-    may run when this one is waited for, or how many stores. `layout` says who holds which element
-    of the result, as `kiln layout` shows it. `residency` is where products read the result,
-    "registers" or "shared" memory, or, around a product, where its sum is, "registers" or
-    "tensor_memory": what a load has brought to shared memory is then read into registers first, or
-    not, and what warps compute is written to shared memory. `carried`, around a product whose sum
-    is in tensor memory, is where its loop has the sum from trip to trip, "registers" or
-    "tensor_memory"; there it can stay if a trip does no more with it than to change it, element by
-    element, in front of the product. `columns`, around such a product, is the number of the columns
-    of tensor memory that its sum has in its role, and `operand_columns` of those in which warps
-    write its operand a that they have computed; numbers are from 0 on, without a gap. What has the
-    same is in use at different times, is of one type, and is a slot together. An operand in the
-    columns of a sum is written over that sum, which the trip has fetched by then. If nobody says,
-    passes decide. `fetched`, around a store by an engine, is how sums in tensor memory are fetched
-    of which it is made: "whole", or by "boxes", each as it is stored. With `triggers` what follows
-    on the stream may begin once all programs have come behind the operation or ended, in a kernel
-    with `overlap`. Around `kiln.where` on tiles in a loop, `guarded` says whether only those trips
-    mask that need it: the loop is parted where all elements pass, and its code doubles. If nobody
-    says, passes decide. The mask must be comparisons of numbers that grow with the loop's variable.
-    Around a load by an engine in a kernel with `cluster`, `multicast` names the axes along which
-    the programs of a cluster load the same tile: each brings a part of its rows to all of them.
+    0; orders from 0 on of several operations are places among these, one alone or some with gaps
+    are places among all that the role does in the loop. `atom` is the instruction: "tma" or
+    "cp_async" for a load, "tma" for a store, "wgmma", "tcgen05" or "mma_sync" for a product on
+    NVIDIA's chips, "load_to_lds" and "matrix" on AMD's; by "tcgen05_pair" two programs of a cluster
+    multiply together, by the same b, of which each has half in shared memory. What a load with an
+    atom brings lies in a slot of a ring: `ring` names one that several loads share, `depth` is how
+    many slots it has, where the loop does not say. `buffer` is the order of a tile in its slot,
+    `"offset = [[0,1],[0,2],…]"`: where each bit of a place in it leads; also around a store by an
+    engine. `read_atom` is the instruction that reads the slot into registers, as the IR spells it:
+    `"#nvptx.ldmatrix<4, 16>"`. Around what one role makes and another uses, or what a product reads
+    from shared memory, `depth` is how many slots it is handed over by, where the loop does not say;
+    its order there follows from the layouts on both sides, and a sum in tensor memory has one slot
+    more than its product's `in_flight`. `held`, around a load without an atom of which a store by
+    an engine is made, is how many of the store's boxes threads have in registers at a time. Rows
+    that `kiln.gather` loads go through registers, and lie in no ring. What is loaded through
+    registers is written to its slot at the end of a trip: of the load's stage, or of `write_stage`.
+    `in_flight` is how many products started later may run when this one is waited for, or how many
+    stores. `layout` says who holds which element of the result, as `kiln layout` shows it.
+    `residency` is where products read the result, "registers" or "shared" memory, or, around a
+    product, where its sum is, "registers" or "tensor_memory": what a load has brought to shared
+    memory is then read into registers first, or not, and what warps compute is written to shared
+    memory. `carried`, around a product whose sum is in tensor memory, is where its loop has the sum
+    from trip to trip, "registers" or "tensor_memory"; there it can stay if a trip does no more with
+    it than to change it, element by element, in front of the product. `columns`, around such a
+    product, is the number of the columns of tensor memory that its sum has in its role, and
+    `operand_columns` of those in which warps write its operand a that they have computed; numbers
+    are from 0 on, without a gap. What has the same is in use at different times, is of one type,
+    and is a slot together. An operand in the columns of a sum is written over that sum, which the
+    trip has fetched by then. If nobody says, passes decide. `fetched`, around a store by an engine,
+    is how sums in tensor memory are fetched of which it is made: "whole", or by "boxes", each as it
+    is stored. With `triggers` what follows on the stream may begin once all programs have come
+    behind the operation or ended, in a kernel with `overlap`. Around `kiln.where` on tiles in a
+    loop, `guarded` says whether only those trips mask that need it: the loop is parted where all
+    elements pass, and its code doubles. If nobody says, passes decide. The mask must be comparisons
+    of numbers that grow with the loop's variable. Around a load by an engine in a kernel with
+    `cluster`, `multicast` names the axes along which the programs of a cluster load the same tile:
+    each brings a part of its rows to all of them.
 
     Around a product: `parts` is how many parts it is cut into along m, n and k, each of which reads
     what it needs out of shared memory when it comes, or `reads_ahead` parts before. `part_stages`
