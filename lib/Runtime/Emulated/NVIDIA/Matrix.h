@@ -48,6 +48,12 @@ private:
   unsigned span;
 };
 
+/// Products into tensor memory want other fixed bits of a descriptor than wgmma does.
+inline void checkTensorDescriptor(Block &block, uint64_t descriptor) {
+  if ((descriptor >> 46 & 7) != 1 || (descriptor >> 49 & 0x1fff) != 0)
+    block.fail("a descriptor of a matrix in shared memory with the bits of another instruction");
+}
+
 } // namespace kiln::emulated
 
 #endif // KILN_LIB_RUNTIME_EMULATED_NVIDIA_MATRIX_H

@@ -82,8 +82,7 @@ void multiply(const Lanes &lanes) {
   if (!isKnown(how, kind, block, blocks))
     own->fail("a product by scales of a form that the emulator does not know");
   for (uint64_t descriptor : {a, b})
-    if ((descriptor >> 46 & 7) != 1 || (descriptor >> 49 & 0x1fff) != 0)
-      own->fail("a descriptor of a matrix in shared memory with the bits of another instruction");
+    checkTensorDescriptor(*own, descriptor);
   if (std::string wrong = own->tensors.useFor(blocks); !wrong.empty())
     own->fail(wrong);
   constexpr bool isBytes = kind == Kind::Bytes;

@@ -123,8 +123,7 @@ void multiply(const Lanes &lanes) {
   if (!isKnown(how, kind, blocks) || (isWritten && how.isAlongM))
     block->fail("a product into tensor memory of a form that the emulator does not know");
   for (uint64_t descriptor : {isWritten ? b : a, b})
-    if ((descriptor >> 46 & 7) != 1 || (descriptor >> 49 & 0x1fff) != 0)
-      block->fail("a descriptor of a matrix in shared memory with the bits of another instruction");
+    checkTensorDescriptor(*block, descriptor);
   if (std::string wrong = tensors().useFor(blocks); !wrong.empty())
     block->fail(wrong);
   unsigned rows = how.m / blocks;
