@@ -108,7 +108,7 @@ std::optional<LinearLayout> LayoutInference::shareOutWritten(Value value,
     if (type.getDimSize(dim) % shape.copies)
       continue;
     LinearLayout other = getSharedOutLayout(type.getShape(), kMostSharedBytes / bytes, shape, dim);
-    if (fits(other))
+    if (other.isExact() && fits(other))
       return other;
   }
   return std::nullopt;
