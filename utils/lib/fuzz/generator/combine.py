@@ -159,7 +159,7 @@ def arg_reduce(program):
 
 
 def sort_keys(x, element, descending, is_unsigned):
-    """Integers that order as the op does: by IEEE's total order, with every NaN last."""
+    """Keys that order as the op does: every NaN last, -0 and +0 equal."""
     if not is_float(element):
         keys = x.astype(object)
         if is_unsigned:
@@ -170,8 +170,7 @@ def sort_keys(x, element, descending, is_unsigned):
     keys = np.empty(x.shape, object)
     for place in np.ndindex(x.shape):
         value = float(values[place])
-        key = (value, 0 if np.signbit(values[place]) else 1)
-        keys[place] = (nan[place], (-key[0], -key[1]) if descending else key)
+        keys[place] = (nan[place], -value if descending else value)
     return keys
 
 
