@@ -50,7 +50,8 @@ void kiln::optimise(Module &module, TargetMachine &machine, int optLevel,
   passes.run(module, modules);
 }
 
-Expected<std::string> kiln::emitFile(Module &module, TargetMachine &machine, CodeGenFileType type) {
+Expected<std::string> kiln::emitFile(Module &module, TargetMachine &machine, CodeGenFileType type,
+                                     uint64_t *stackBytes) {
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);
   legacy::PassManager passes;
@@ -65,7 +66,7 @@ Expected<std::string> kiln::emitFile(Module &module, TargetMachine &machine, Cod
     return std::string(bytes.data(), bytes.size());
   }
   std::unique_ptr<DiagnosticHandler> before = context.getDiagnosticHandler();
-  context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
+  context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors, stackBytes));
   passes.run(module);
   context.setDiagnosticHandler(std::move(before));
   if (!errors.empty())

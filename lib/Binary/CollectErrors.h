@@ -12,8 +12,11 @@ namespace kiln {
 
 /// Keeps errors as text. LLVM's own handler prints them and exits.
 struct CollectErrors : llvm::DiagnosticHandler {
-  explicit CollectErrors(std::string &errors) : errors(errors) {}
+  explicit CollectErrors(std::string &errors, uint64_t *stackBytes = nullptr)
+      : errors(errors), stackBytes(stackBytes) {}
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (auto *frame = llvm::dyn_cast<llvm::DiagnosticInfoStackSize>(&info); frame && stackBytes)
+      *stackBytes += frame->getStackSize();
     if (info.getSeverity() != llvm::DS_Error)
       return true;
     std::string text;
@@ -34,6 +37,7 @@ struct CollectErrors : llvm::DiagnosticHandler {
     return true;
   }
   std::string &errors;
+  uint64_t *stackBytes; ///< grows by each frame that is told of
 
 private:
   std::vector<std::string> seen;

@@ -99,8 +99,9 @@ llvm::Expected<std::string> emitHostAssembly(llvm::Module &module, llvm::TargetM
   return emitFile(module, machine, llvm::CodeGenFileType::AssemblyFile);
 }
 
-llvm::Expected<std::string> emitHostObject(llvm::Module &module, llvm::TargetMachine &machine) {
-  return emitFile(module, machine, llvm::CodeGenFileType::ObjectFile);
+llvm::Expected<std::string> emitHostObject(llvm::Module &module, llvm::TargetMachine &machine,
+                                           uint64_t *stackBytes) {
+  return emitFile(module, machine, llvm::CodeGenFileType::ObjectFile, stackBytes);
 }
 
 } // namespace kiln

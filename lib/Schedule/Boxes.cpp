@@ -67,7 +67,9 @@ static std::optional<BufferPart> findEnginePart(BufferType whole, Attribute atom
       continue;
     shape[dim] /= count;
     BufferType part = getPartType(whole, shape);
-    if (part && getCopyBoxes(atom, part))
+    std::optional<CopyBoxes> boxes = part ? getCopyBoxes(atom, part) : std::nullopt;
+    // One part lies behind another.
+    if (boxes && getSharedBytes(part) % boxes->alignment == 0)
       return BufferPart{part, dim};
   }
   return std::nullopt;

@@ -47,7 +47,7 @@ private:
   void setAside(OpBuilder &builder);
 
   KernelOp kernel;
-  SmallVector<Map> maps;
+  SmallVector<Map, 2> maps;
   SmallVector<ChannelOp> channels;
   /// Those whose slots lie in tensor memory.
   SmallVector<Value> sums;

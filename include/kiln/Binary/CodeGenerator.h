@@ -22,9 +22,10 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine, int optLevel,
               llvm::PipelineTuningOptions tuning = {});
 
 /// Assembly text, or a relocatable object; what the code generator refuses (inline assembly, for
-/// one) as an error. The module is not usable afterwards.
+/// one) as an error. `stackBytes`, if given, is what the frames of all functions take together of
+/// which the attribute "warn-stack-size" is "0". The module is not usable afterwards.
 llvm::Expected<std::string> emitFile(llvm::Module &module, llvm::TargetMachine &machine,
-                                     llvm::CodeGenFileType type);
+                                     llvm::CodeGenFileType type, uint64_t *stackBytes = nullptr);
 
 } // namespace kiln
 

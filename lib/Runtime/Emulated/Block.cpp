@@ -8,21 +8,31 @@ using namespace kiln::emulated;
 
 namespace {
 enum class State { Ready, AtBarrier, AtInstruction, Blocked, Done };
-constexpr size_t kStackBytes = 1 << 20; // touched only as far as it is used
+/// What an instruction that the runtime executes takes of a thread's stack, beside the kernel's own
+/// frames; and below it, what nobody may touch.
+constexpr size_t kServiceBytes = 512 << 10, kGuardBytes = 64 << 10;
 } // namespace
 
 struct kiln::emulated::Thread {
-  explicit Thread(unsigned number) : number(number) {
-    void *mapped = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+  /// Of the stack memory is taken only as far as it is used.
+  Thread(unsigned number, size_t kernelBytes)
+      : number(number),
+        stackBytes((kernelBytes + kServiceBytes + 2 * kGuardBytes) / kGuardBytes * kGuardBytes) {
+    void *mapped = ::mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     stack = mapped == MAP_FAILED ? nullptr : mapped;
+    if (stack && ::mprotect(stack, kGuardBytes, PROT_NONE) != 0)
+      release();
   }
-  ~Thread() {
+  ~Thread() { release(); }
+  void release() {
     if (stack)
-      ::munmap(stack, kStackBytes);
+      ::munmap(stack, stackBytes);
+    stack = nullptr;
   }
 
   const unsigned number;
+  const size_t stackBytes;
   void *stack;
   ucontext_t context;
   State state = State::Ready;
@@ -47,7 +57,7 @@ Block::Block(const Launch &launch, SharedMemory &shared)
     : engines(shared), launch(launch), shared(shared) {
   shared.setWarpSize(launch.warpSize);
   for (unsigned i = 0; i < launch.threads; ++i)
-    threads.push_back(std::make_unique<Thread>(i));
+    threads.push_back(std::make_unique<Thread>(i, launch.stackBytes));
   for (auto &thread : threads)
     complete &= thread->stack != nullptr;
   for (unsigned i = 0; i < 3; ++i)
@@ -76,7 +86,7 @@ void Block::resume(Thread &thread) {
     thread.started = true;
     ::getcontext(&thread.context);
     thread.context.uc_stack.ss_sp = thread.stack;
-    thread.context.uc_stack.ss_size = kStackBytes;
+    thread.context.uc_stack.ss_size = thread.stackBytes;
     thread.context.uc_link = nullptr;
     ::makecontext(&thread.context, &Block::runThread, 0);
   }

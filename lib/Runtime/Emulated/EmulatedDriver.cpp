@@ -48,6 +48,7 @@ public:
   std::vector<std::unique_ptr<SharedMemory>> shared;
   std::unique_ptr<LoadedObject> code, host;
   void (*kernel)(const uint64_t *slots) = nullptr;
+  int64_t stackBytes = 0; ///< of a thread, as the compiler says
   const GlobalRange *globals = nullptr;
   HostGrid grid = nullptr;
 
@@ -192,6 +193,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
     if (slot.kind == LaunchPlan::Kind::TensorMap)
       all[i] = reinterpret_cast<uint64_t>(&maps[slot.number]);
   launch.kernel = kernel;
+  launch.stackBytes = stackBytes;
   launch.slots = all.data();
   launch.threads = plan.warps * plan.warpSize;
   launch.warpSize = plan.warpSize;
@@ -288,6 +290,9 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
   if (hasGrid)
     if (Error error = LoadedObject::load(*host, kernel).moveInto(executable->host))
       return error;
+  executable->stackBytes = artifact.metadata().getInteger("stack_bytes").value_or(-1);
+  if (executable->stackBytes < 0)
+    return fail(KILN_ERROR_CORRUPT, "the artifact lacks 'stack_bytes', what a thread's stack takes");
   executable->kernel = executable->code->find<void (*)(const uint64_t *)>("kiln_emulated_kernel");
   executable->globals = executable->code->find<const GlobalRange *>("kiln_emulated_globals");
   executable->grid = hasGrid ? executable->host->find<HostGrid>("kiln_grid") : nullptr;

@@ -48,6 +48,8 @@ FailureOr<TargetCode> kiln::emitForHost(ModuleOp module, llvm::Module &code,
     function.addFnAttr("target-features", features);
     if (how.vectorBits)
       function.addFnAttr("prefer-vector-width", std::to_string(how.vectorBits));
+    if (how.tellsStack)
+      function.addFnAttr("warn-stack-size", "0");
   }
   optimizeForHost(code, **machine, how.optLevel);
   TargetCode result;
@@ -56,8 +58,12 @@ FailureOr<TargetCode> kiln::emitForHost(ModuleOp module, llvm::Module &code,
   if (request.keepAssembly || request.last == Stage::Asm)
     if (llvm::Error error = emitHostAssembly(code, **machine).moveInto(result.assembly))
       return fail(std::move(error));
-  if (request.last == Stage::Binary)
-    if (llvm::Error error = emitHostObject(code, **machine).moveInto(result.binary))
+  if (request.last == Stage::Binary) {
+    uint64_t stackBytes = 0;
+    if (llvm::Error error = emitHostObject(code, **machine, &stackBytes).moveInto(result.binary))
       return fail(std::move(error));
+    if (how.tellsStack)
+      result.figures.push_back({"stack_bytes", stackBytes});
+  }
   return result;
 }

@@ -110,6 +110,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   // What takes time is done by the runtime: products, copies, checks. Optimising the rest takes
   // longer than it saves.
   how.optLevel = 0;
+  how.tellsStack = true;
   // Conversions to bf16 that take subnormal numbers for zero are no chip's.
   if (llvm::Triple(getHostCPU().triple).isX86())
     how.features = ",-avx512bf16,-avxneconvert";

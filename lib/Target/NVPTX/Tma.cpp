@@ -15,6 +15,8 @@ using tile::Place;
 using tile::Unit;
 
 static constexpr int64_t kMostExtent = 256, kMostRank = 5, kLeastBytes = 16;
+/// Of a box in shared memory whose rows are not permuted, in bytes.
+static constexpr int64_t kLeastAlignment = 128;
 
 bool TmaAttr::canCopy(Place from, Place to) const {
   return (from == Place::Global && to == Place::Shared) ||
@@ -89,6 +91,7 @@ static bool findBox(ArrayRef<int64_t> shape, int64_t bits, int64_t span, const L
     places.resize(layout.getInSize(kOffset) / (rows * columns));
     boxes.box = {rows, columns};
     boxes.swizzle = span;
+    boxes.alignment = std::max(8 * span, kLeastAlignment);
     boxes.places = std::move(places);
     return true;
   }
@@ -103,7 +106,8 @@ std::optional<CopyBoxes> TmaAttr::getBoxes(ArrayRef<int64_t> shape, Type element
   if (layout && !layout->isExact())
     return std::nullopt;
   int64_t bits = element.getIntOrFloatBitWidth();
-  CopyBoxes boxes{SmallVector<int64_t>(shape), 0, {SmallVector<int64_t>(shape.size(), 0)}};
+  CopyBoxes boxes{SmallVector<int64_t>(shape), 0, kLeastAlignment,
+                  {SmallVector<int64_t>(shape.size(), 0)}};
   bool isRowMajor = !layout || *layout == getRowMajorLayout(shape);
   auto isMadeOf = [&](int64_t span) { return findBox(shape, bits, span, *layout, boxes); };
   if (!isRowMajor && llvm::none_of(kSpans, isMadeOf))

@@ -42,7 +42,7 @@ def places_nested(f: Form) -> dict[str, Place]:
 
 def text_nested(f: Form, p: Pin) -> str:
     m, k = f["M"], f["K"]
-    n = f["N"] if f["dots"] else m
+    n, row = (f["N"], "j") if f["dots"] else (m, "i")
     if f["dots"]:
         sums = p("d", "kiln.dot(x, y, acc, transpose_b=True)")
     else:
@@ -50,7 +50,7 @@ def text_nested(f: Form, p: Pin) -> str:
     body = [
         f"x = {p('x', f'a.load((i * {m}, k), ({m}, {k}))')}",
         f"for g in {p('inner', 'range(groups)' if f['counted'] else 'range(2)')}:",
-        f"    y = {p('y', f'b.load((g * n + j * {n}, k), ({n}, {k}))')}",
+        f"    y = {p('y', f'b.load((g * n + {row} * {n}, k), ({n}, {k}))')}",
         f"    acc = {sums}",
     ]
     if f["late"]:
@@ -79,7 +79,8 @@ def sizes_nested(rng: Any, f: Form) -> dict[str, int]:
 
 
 def run_nested(rng: np.random.Generator, f: Form, size: dict) -> tuple[dict, dict]:
-    m, k, groups = size.get("m", size.get("rows", 0)), size["k"], size["groups"]
+    m, k = size.get("m", size.get("rows", 0)), size["k"]
+    groups = size["groups"] if f["counted"] else 2
     n = size["n"] if f["dots"] else m
     a, b = drawn(rng, "bf16", m, k), drawn(rng, "bf16", max(groups, 1) * n, k)
     x, y = wide(a), wide(b).reshape(max(groups, 1), n, k)[:groups]

@@ -19,6 +19,9 @@ struct HostEmission {
   llvm::StringRef processor = "";
   /// Appended to the processor's own, each with its comma.
   llvm::StringRef features;
+  /// Whether the metadata say how many bytes of stack a call takes at most, if no function calls
+  /// itself.
+  bool tellsStack = false;
   /// Sees the module before it is optimised.
   llvm::function_ref<llvm::Error(llvm::Module &, llvm::TargetMachine &)> prepare;
 };
