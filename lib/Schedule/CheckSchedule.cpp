@@ -80,6 +80,27 @@ static LogicalResult checkLags(RingPlan &plan) {
   return success();
 }
 
+/// Where slots are constants, one trip uses as many of a ring as any other: none by a loop or a
+/// condition of the trip.
+static LogicalResult checkKnownSlots(RingPlan &plan) {
+  for (Ring &ring : plan) {
+    if (!ring.isOwn() || ring.depth == 1)
+      continue;
+    for (RingUse &use : ring.uses)
+      for (RingUse &inner : ring.uses) {
+        Operation *site = inner.getSite();
+        if (inner.getBlock() == use.getBlock() || !use.getBlock()->findAncestorOpInBlock(*site))
+          continue;
+        InFlightDiagnostic error = site->emitOpError(
+            "expected a ring ('ring') of its own, or one of one slot ('depth'), since it stands in "
+            "a loop or a condition of a trip that uses the ring too");
+        error.attachNote(use.getSite()->getLoc()) << "this op uses it";
+        return error;
+      }
+  }
+  return success();
+}
+
 /// Copies that take programs in turn meet nowhere: none fills a slot for the others, or its part of
 /// one.
 static LogicalResult checkTurns(KernelOp kernel, RingPlan &plan) {
@@ -106,6 +127,8 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
   FailureOr<RingPlan> plan = planRings(kernel);
   if (failed(plan) || failed(checkLags(*plan)) || failed(checkTurns(kernel, *plan)) ||
       failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))
+    return failure();
+  if (chip.knownSlots && failed(checkKnownSlots(*plan)))
     return failure();
   for (Ring &ring : *plan)
     if (ring.isReadByProducer() && failed(checkTripsAhead(*plan, ring)))

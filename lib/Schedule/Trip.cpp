@@ -1,5 +1,6 @@
 // The ops of a trip by their stages and orders.
 #include "Trip.h"
+#include "SourceErrors.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -140,11 +141,15 @@ static LogicalResult checkRings(const Trip &trip, ArrayRef<Operation *> source) 
   for (auto &[side, ops] : uses)
     for (auto [x, y] : llvm::zip(ops, llvm::drop_begin(ops)))
       if (trip.stages.lookup(x) != trip.stages.lookup(y) || trip.getPlace(x) > trip.getPlace(y)) {
-        Operation *user = y->use_empty() ? y : *y->user_begin();
-        return user->emitOpError(
-            "expected uses of one ring, one of which stands in a condition or a "
-            "loop of the trip, to have one stage and the order of the source; "
-            "loads of another ring are free of these");
+        Operation *user = nullptr;
+        y->walk([&, its = side](NextOp next) {
+          if (getRingSide(next) == its)
+            user = *next->user_begin();
+        });
+        return emitSourceError(user,
+                               "expected uses of one ring, one of which stands in a condition or a "
+                               "loop of the trip, to have one stage and the order of the source; "
+                               "loads of another ring are free of these");
       }
   return success();
 }

@@ -6,7 +6,11 @@ from __future__ import annotations
 import re
 
 KNOWN = {
-    "tile-realise-persistence": (r"expected at least \d extents, since 'tile.persistent' groups",),
+    "tile-realise-persistence": (
+        r"expected at least \d extents, since 'tile.persistent' groups",
+        r"expected 'tile.persistent' of whole clusters of",
+        r"expected 'tile.persistent' to group whole clusters",
+    ),
     "tile-realise-parts": (
         r"expected parts each of which every thread has a share of",
         r"expected one part along [mn], which the \d+ copies of role",
@@ -31,6 +35,7 @@ KNOWN = {
     "tile-realise-stages": (
         r"expected a ring of more than \d+ slots \('depth'\)",
         r"expected a later stage than \d+, or a place behind it in a trip",
+        r"expected a later stage than the copies that it gets have, since copies of role",
         r"expected one stage for all that role .* gets, since its copies lag behind one another",
         r"expected no skew of role .* whose dots in flight read the ring",
         r"expected to stand in a loop, since copies of role .* lag behind one another",
