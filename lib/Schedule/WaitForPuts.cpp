@@ -49,7 +49,7 @@ public:
 private:
   LogicalResult findRings();
   LogicalResult checkSkew();
-  LogicalResult setSlots();
+  void setSlots();
   LogicalResult waitForGets();
   LogicalResult waitInTurns();
   LogicalResult separatePuts();
@@ -108,8 +108,12 @@ LogicalResult PutWaiter::checkSkew() {
   return success();
 }
 
-/// After which trips slots repeat, and which each use has.
-LogicalResult PutWaiter::setSlots() {
+/// More code than one would have for slots that are constants: a trip is written out as often as
+/// slots repeat.
+static constexpr int64_t kMostRound = 8;
+
+/// After which trips slots repeat, and which each use has; nothing if that is after too many.
+void PutWaiter::setSlots() {
   for (auto &[channel, ring] : rings) {
     int64_t uses = ring.puts.size();
     for (auto [place, put, get] : llvm::enumerate(ring.puts, ring.gets))
@@ -117,11 +121,10 @@ LogicalResult PutWaiter::setSlots() {
         trip.slots[slot.getDefiningOp()] = {ring.depth, uses, int64_t(place)};
     trip.round = std::lcm(trip.round, ring.depth / std::gcd(ring.depth, uses));
   }
-  constexpr int64_t most = 64;
-  if (trip.round <= most)
-    return success();
-  return trip.loop->emitOpError("expected rings whose slots repeat after at most ")
-         << most << " trips, since the loop is unrolled by as many, got " << trip.round;
+  if (trip.round <= kMostRound)
+    return;
+  trip.round = 1;
+  trip.slots.clear();
 }
 
 void PutWaiter::setInsertionPoint() {
@@ -341,8 +344,8 @@ LogicalResult PutWaiter::run() {
     separateTrips();
     return success();
   }
-  if (knownSlots && failed(setSlots()))
-    return failure();
+  if (knownSlots)
+    setSlots();
   trip.fillsRings = true;
   return failure(failed(role.getSkew() ? waitInTurns() : waitForGets()) || failed(separatePuts()));
 }
