@@ -35,8 +35,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(const Hos
 /// again; it inlines, simplifies and schedules.
 void optimizeForHost(llvm::Module &module, llvm::TargetMachine &machine, int optLevel);
 
-/// Assembly text, or a relocatable object and what its frames take (see emitFile). The module is not
-/// usable afterwards.
+/// Assembly text, or a relocatable object and what its frames take (see emitFile). The module is
+/// not usable afterwards.
 llvm::Expected<std::string> emitHostAssembly(llvm::Module &module, llvm::TargetMachine &machine);
 llvm::Expected<std::string> emitHostObject(llvm::Module &module, llvm::TargetMachine &machine,
                                            uint64_t *stackBytes);

@@ -30,7 +30,7 @@ struct Launch {
   void (*kernel)(const uint64_t *slots);
   const uint64_t *slots;
   unsigned threads, warpSize;
-  size_t stackBytes; ///< of a thread, for the kernel's own frames
+  size_t stackBytes = 0; ///< of a thread, for the kernel's own frames
   uint32_t grid[3];
   /// Of global memory; empty if nothing is known of what pointers reach.
   struct Range {

@@ -292,7 +292,8 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
       return error;
   executable->stackBytes = artifact.metadata().getInteger("stack_bytes").value_or(-1);
   if (executable->stackBytes < 0)
-    return fail(KILN_ERROR_CORRUPT, "the artifact lacks 'stack_bytes', what a thread's stack takes");
+    return fail(KILN_ERROR_CORRUPT,
+                "the artifact lacks 'stack_bytes', what a thread's stack takes");
   executable->kernel = executable->code->find<void (*)(const uint64_t *)>("kiln_emulated_kernel");
   executable->globals = executable->code->find<const GlobalRange *>("kiln_emulated_globals");
   executable->grid = hasGrid ? executable->host->find<HostGrid>("kiln_grid") : nullptr;

@@ -106,8 +106,8 @@ std::optional<CopyBoxes> TmaAttr::getBoxes(ArrayRef<int64_t> shape, Type element
   if (layout && !layout->isExact())
     return std::nullopt;
   int64_t bits = element.getIntOrFloatBitWidth();
-  CopyBoxes boxes{SmallVector<int64_t>(shape), 0, kLeastAlignment,
-                  {SmallVector<int64_t>(shape.size(), 0)}};
+  CopyBoxes boxes{
+      SmallVector<int64_t>(shape), 0, kLeastAlignment, {SmallVector<int64_t>(shape.size(), 0)}};
   bool isRowMajor = !layout || *layout == getRowMajorLayout(shape);
   auto isMadeOf = [&](int64_t span) { return findBox(shape, bits, span, *layout, boxes); };
   if (!isRowMajor && llvm::none_of(kSpans, isMadeOf))

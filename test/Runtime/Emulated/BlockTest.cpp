@@ -59,8 +59,10 @@ int32_t shuffle(int32_t value, int32_t mask) {
   return result;
 }
 
-std::string run(void (*kernel)(const uint64_t *), unsigned threads = 64, uint64_t bytes = 1024) {
+std::string run(void (*kernel)(const uint64_t *), unsigned threads = 64, uint64_t bytes = 1024,
+                size_t stackBytes = 0) {
   Launch launch;
+  launch.stackBytes = stackBytes;
   launch.kernel = kernel;
   launch.slots = nullptr;
   launch.threads = threads;
@@ -385,4 +387,29 @@ TEST(Cluster, ABoxComesToAllWhoHaveReadWhatWasThere) { EXPECT_EQ(runPair(getTwic
 
 TEST(Cluster, ABoxThatComesWhileAnotherBlockMayStillReadIsFound) {
   EXPECT_NE(runPair(getTwice<false>), "");
+}
+
+//===- Stacks -------------------------------------------------------------------------------===//
+
+namespace {
+constexpr size_t kFrameBytes = 3 << 20;
+
+/// Keeps its number in each page of a large frame while the others do.
+void fillFrame(const uint64_t *) {
+  volatile unsigned char frame[kFrameBytes];
+  for (size_t at = 0; at < kFrameBytes; at += 1024)
+    frame[at] = thread();
+  kiln_emulated_barrier(1);
+  for (size_t at = 0; at < kFrameBytes; at += 1024)
+    if (frame[at] != thread())
+      write(1 << 20, 0); // outside of shared memory
+}
+} // namespace
+
+TEST(Stack, FramesThatTheCompilerTellsOfFit) {
+  EXPECT_EQ(run(fillFrame, 64, 1024, kFrameBytes + 4096), "");
+}
+
+TEST(StackDeathTest, AFrameThatItDoesNotTellOfReachesNoOther) {
+  EXPECT_DEATH((void)run(fillFrame), "");
 }

@@ -102,3 +102,40 @@ def test_too_few_slots() -> None:
 def test_copies_that_lag() -> None:
     error = refused(M=128, copies=2, skew=1)
     assert "expected no 'skew' of role \"all\"" in error
+
+
+@kiln.kernel
+def scaled(
+    a: kiln.View, b: kiln.View, scales: kiln.View, c: kiln.View,
+    copies: kiln.constexpr, N: kiln.constexpr,
+):  # fmt: skip
+    """Copies share out a scale of each column, which nobody says who brings and how."""
+    kiln.grid(1)
+    mma = kiln.role("mma", warps=2, copies=copies)
+    kiln.pin(roles=(mma, kiln.role("load", warps=4)))
+    acc = kiln.zeros((128, N), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=3):
+        x = kiln.pin(a.load((0, k), (128, 64)), role="load", atom="tma")
+        w = kiln.pin(b.load((0, k), (N, 64)), role="load", atom="tma")
+        s = scales.load((k // 64, 0), (1, N), squeeze=0)
+        w = w.to(kiln.f32) * s[:, None]
+        acc = kiln.dot(x, w.to(kiln.bf16), acc, transpose_b=True)
+        acc = kiln.pin(acc, role="mma", atom="mma_sync")
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize("N", [16, 32, 64])
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("chip", CHIPS)
+def test_shares_that_begin_where_no_box_may(rng, chip: str, copies: int, N: int) -> None:
+    """Half of 16 numbers begins at 32 bytes, and a box at a multiple of 128."""
+    a = rng.integers(-4, 5, (128, 192)).astype(BF16)
+    b, s = rng.integers(-4, 5, (N, 192)).astype(np.int8), 2.0 ** rng.integers(-2, 3, (3, N))
+    c = np.full((128, N), np.nan, np.float32)
+    try:
+        scaled.options(device=f"emu:{chip}")(a, b, s.astype(np.float32), c, copies, N)
+    except kiln.CompileError as refused:
+        assert copies == 2 and N < 64 and "that the copies of role" in str(refused), refused
+        return
+    w = b.astype(np.float64) * np.repeat(s.T, 64, axis=1)
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ w.T)

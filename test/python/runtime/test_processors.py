@@ -103,3 +103,4 @@ def test_native_code_says_what_it_needs() -> None:
     metadata = compiled("cpu").metadata
     assert metadata["target"] == "cpu" and metadata["processor"]
     assert compiled("emu:gfx942").metadata["processor_features"] is not None
+    assert compiled("emu:gfx942").metadata["stack_bytes"] > 0

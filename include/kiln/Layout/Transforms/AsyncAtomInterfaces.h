@@ -43,7 +43,7 @@ struct AsyncDot {
 /// memory.
 struct CopyBoxes {
   llvm::SmallVector<int64_t> box;
-  int64_t swizzle; ///< bytes over which the rows of a box are permuted; 0: not at all
+  int64_t swizzle;   ///< bytes over which the rows of a box are permuted; 0: not at all
   int64_t alignment; ///< of where a box begins in shared memory, in bytes
   /// Where each box begins in the tile, in the order in which they lie.
   llvm::SmallVector<llvm::SmallVector<int64_t>> places;

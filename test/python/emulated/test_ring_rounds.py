@@ -1,0 +1,91 @@
+"""Rings of unlike depth in one loop where slots are constants as long as a trip is not written out too
+often, and one ring that nests in itself."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import kiln
+
+BF16 = ml_dtypes.bfloat16
+CHIPS = [
+    ("gfx942", "load_to_lds"), ("gfx950", "load_to_lds"), ("gfx942", "through_registers"),
+    ("gfx1201", "through_registers"), ("sm_80", "cp_async"),
+]  # fmt: skip
+
+
+@kiln.kernel
+def product(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    load: kiln.constexpr, deep_a: kiln.constexpr, deep_b: kiln.constexpr,
+):  # fmt: skip
+    """64x32 sums of one role whose two operands have a ring each."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=2))
+    acc = kiln.zeros((64, 32), kiln.f32)
+    for k in range(0, a.shape[1], 32):
+        x = kiln.pin(a.load((0, k), (64, 32)), atom=load, stage=0, ring="a", depth=deep_a)
+        y = kiln.pin(b.load((0, k), (32, 32)), atom=load, stage=0, ring="b", depth=deep_b)
+        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), stage=2)
+    c.store((0, 0), acc)
+
+
+def operands(rng: np.random.Generator, trips: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    a, b = (rng.integers(-8, 9, (rows, 32 * trips)).astype(BF16) for rows in (64, 32))
+    return a, b, np.full((64, 32), np.nan, np.float32)
+
+
+@pytest.mark.parametrize("depths", [(3, 4), (5, 4), (7, 5), (9, 3)])
+@pytest.mark.parametrize("chip, load", CHIPS)
+def test_rounds_of_rings(rng, chip: str, load: str, depths) -> None:
+    for trips in (1, 2, 7, 21):
+        a, b, c = operands(rng, trips)
+        product.options(device=f"emu:{chip}")(a, b, c, load, *depths)
+        np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64).T)
+
+
+@pytest.mark.parametrize("depths, copies", [((4, 4), 4), ((8, 4), 8), ((3, 4), 1), ((5, 4), 1)])
+def test_trips_are_written_out_for_constant_slots_alone(rng, depths, copies: int) -> None:
+    """A loop of whole rounds, in which each trip puts two tiles; of more than 8 trips none is."""
+    a, b, c = operands(rng, 4)
+    text = product.compile(a, b, c, "load_to_lds", *depths, target="amdgpu:gfx942").ir("schedule")
+    loops = [part.split("scf.yield")[0] for part in text.split("scf.for")[1:]]
+    assert max(loop.count("tile.put") for loop in loops) == 2 * copies, text
+
+
+@kiln.kernel
+def nested(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    load: kiln.constexpr, depth: kiln.constexpr, ring: kiln.constexpr,
+):  # fmt: skip
+    """A loop around one that uses the ring too, or another."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=2))
+    acc = kiln.zeros((32, 32), kiln.f32)
+    for k in range(0, a.shape[1], 32):
+        x = kiln.pin(a.load((0, k), (32, 32)), atom=load, ring="one", depth=depth)
+        for g in range(2):
+            y = kiln.pin(b.load((g * 32, k), (32, 32)), atom=load, ring=ring, depth=depth)
+            acc = acc + x.to(kiln.f32) * y.to(kiln.f32)
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize(
+    "ring, depth", [("one", 1), ("one", 2), ("one", 5), ("two", 1), ("two", 5)]
+)
+@pytest.mark.parametrize("chip, load", CHIPS[:4])
+def test_a_ring_that_nests_in_itself(rng, chip: str, load: str, ring: str, depth: int) -> None:
+    a, b = (rng.integers(-8, 9, (rows, 96)).astype(BF16) for rows in (32, 64))
+    c = np.full((32, 32), np.nan, np.float32)
+    made = nested.options(device=f"emu:{chip}")
+    if ring == "one" and depth > 1:
+        with pytest.raises(
+            kiln.CompileError, match=r"a ring \('ring'\) of its own, or one of one slot"
+        ):
+            made(a, b, c, load, depth, ring)
+        return
+    made(a, b, c, load, depth, ring)
+    x, y = a.astype(np.float64).reshape(32, 3, 32), b.astype(np.float64).reshape(2, 32, 3, 32)
+    np.testing.assert_array_equal(c, (x * y).sum((0, 2)))
