@@ -61,6 +61,45 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
   return problem;
 }
 
+/// The stage in which the last reader of what is got is done.
+static int64_t findEnd(const Trip &trip, GetOp get, const DenseMap<Operation *, int64_t> &stages) {
+  int64_t end = stages.lookup(get);
+  for (Value buffer : get.getBuffers())
+    for (Operation *reader : findReaders(buffer)) {
+      auto dot = dyn_cast<DotOp>(reader);
+      int64_t held = dot ? dot.getInFlight().value_or(0) : 0;
+      end = std::max(end, stages.lookup(trip.findHere(reader)) + held);
+    }
+  return end;
+}
+
+/// What a role writes for itself it may write so many trips before it has read what was there as the
+/// ring has slots for: a later stage if that is fewer. Returns whether a stage is pinned to it.
+static bool delayPuts(const Trip &trip, ArrayRef<Operation *> source, schedule::Problem &problem,
+                      const schedule::Problem &completed) {
+  DenseMap<Operation *, int64_t> stages;
+  llvm::MapVector<Value, SmallVector<unsigned>> puts;
+  llvm::MapVector<Value, SmallVector<GetOp>> gets;
+  for (auto [number, op] : llvm::enumerate(source)) {
+    stages[op] = *completed.ops[number].pins.stage;
+    if (auto put = dyn_cast<PutOp>(op))
+      puts[put.getChannel()].push_back(number);
+    else if (auto get = dyn_cast<GetOp>(op))
+      gets[get.getChannel()].push_back(get);
+  }
+  bool isDelayed = false;
+  for (auto &[channel, numbers] : puts)
+    for (auto [number, get] : llvm::zip(numbers, gets[channel])) {
+      int64_t trips = cast<ChannelType>(channel.getType()).getDepth() / int64_t(numbers.size());
+      int64_t least = findEnd(trip, get, stages) - std::max<int64_t>(trips - 1, 0);
+      if (problem.ops[number].pins.stage || least <= stages.lookup(source[number]))
+        continue;
+      problem.ops[number].pins.stage = least;
+      isDelayed = true;
+    }
+  return isDelayed;
+}
+
 /// Moves what tells of the slots of rings whose uses are not in the order of the source to the
 /// front of a trip, at the stage of the first use. Returns whether there is any.
 static bool tellSlotsFirst(Block &block, ArrayRef<Operation *> source,
@@ -109,8 +148,10 @@ static LogicalResult complete(Block &block) {
     if (trip.stages.contains(&op))
       source.push_back(&op);
   schedule::Violation why;
-  std::optional<schedule::Problem> completed =
-      schedule::completePins(makeProblem(trip, source), &why);
+  schedule::Problem problem = makeProblem(trip, source);
+  std::optional<schedule::Problem> completed = schedule::completePins(problem, &why);
+  while (completed && trip.loop && delayPuts(trip, source, problem, *completed))
+    completed = schedule::completePins(problem, &why);
   if (!completed) {
     Operation *op = why.op ? source[*why.op] : block.getParentOp();
     InFlightDiagnostic error = emitSourceError(op, describe(why));

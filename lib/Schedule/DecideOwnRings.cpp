@@ -7,6 +7,7 @@
 #include "Decisions.h"
 #include "GlobalAccesses.h"
 #include "OwnRingDecider.h"
+#include "Rings.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -36,15 +37,6 @@ static bool feedsProduct(Value value, Block *block) {
       llvm::append_range(values, user->getResults());
     }
   return false;
-}
-
-/// Whether a load stands in front of all that uses another of its block.
-static bool comesWith(LoadOp load, LoadOp other) {
-  return load->getBlock() == other->getBlock() &&
-         llvm::none_of(other->getUsers(), [&](Operation *user) {
-           Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
-           return here && here->isBeforeInBlock(load);
-         });
 }
 
 /// Whether loads of a block that do not come together may fill rings of their own. A trip that is

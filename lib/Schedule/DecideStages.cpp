@@ -361,11 +361,14 @@ static bool hasRings(KernelOp kernel) {
 /// Dots that run on beside their warps have all of shared memory, and slots more for those that
 /// they read while the next trips begin, if there are any.
 LogicalResult StageDecider::decideOwnRings() {
-  SmallVector<LoadOp> copied, written, said;
+  SmallVector<LoadOp> own, copied, written, said;
   kernel.getBody().walk([&](LoadOp load) {
     if (isOwn(load))
-      (findFirstStage(load) ? said : isThroughRegisters(load) ? written : copied).push_back(load);
+      own.push_back(load);
   });
+  nameApart(kernel, own);
+  for (LoadOp load : own)
+    (findFirstStage(load) ? said : isThroughRegisters(load) ? written : copied).push_back(load);
   giveSaidSlots(said);
   if (copied.empty() && written.empty()) {
     if (!hasRings(kernel))

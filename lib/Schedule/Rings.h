@@ -118,6 +118,13 @@ bool isReadUntilCommit(tile::LoadOp load);
 /// lanes do; what lies otherwise in memory has a ring of its own.
 RingPlan partUnnamed(const RingPlan &plan);
 
+/// Whether a load stands in front of all that uses another of its block.
+bool comesWith(tile::LoadOp load, tile::LoadOp other);
+
+/// Of loads of which nobody says a ring or its depth, names the rings of those that another load of
+/// their trip is used in front of: each is as far ahead as its own readers allow.
+void nameApart(tile::KernelOp kernel, llvm::ArrayRef<tile::LoadOp> loads);
+
 /// Whether programs of a cluster that share tiles out load them alike, each ring's as often and in
 /// the same order; an error names the load that may differ.
 llvm::LogicalResult checkClusters(tile::KernelOp kernel, const RingPlan &plan);

@@ -2,6 +2,7 @@
 #include "Rings.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -55,4 +56,39 @@ RingPlan kiln::partUnnamed(const RingPlan &plan) {
         add(std::move(part), /*isApart=*/number > 0);
   }
   return parted;
+}
+
+bool kiln::comesWith(LoadOp load, LoadOp other) {
+  return load->getBlock() == other->getBlock() &&
+         llvm::none_of(other->getUsers(), [&](Operation *user) {
+           Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+           return here && here->isBeforeInBlock(load);
+         });
+}
+
+void kiln::nameApart(KernelOp kernel, ArrayRef<LoadOp> loads) {
+  llvm::StringSet<> names;
+  kernel.getBody().walk([&](LoadOp load) { names.insert(load.getRing().value_or("")); });
+  llvm::MapVector<Block *, SmallVector<SmallVector<LoadOp>>> rings;
+  for (LoadOp load : loads) {
+    if (load.getRing() || isDepthSaid(load))
+      continue;
+    SmallVector<SmallVector<LoadOp>> &others = rings[load->getBlock()];
+    auto *ring = llvm::find_if(others, [&](ArrayRef<LoadOp> ring) {
+      return llvm::all_of(ring, [&](LoadOp other) { return comesWith(load, other); });
+    });
+    if (ring == others.end())
+      ring = &others.emplace_back();
+    ring->push_back(load);
+  }
+  unsigned number = 0;
+  for (auto &[block, apart] : rings)
+    for (ArrayRef<LoadOp> ring : llvm::drop_begin(apart)) {
+      std::string name;
+      do
+        name = "apart" + std::to_string(number++);
+      while (names.contains(name));
+      for (LoadOp load : ring)
+        load.setRing(name);
+    }
 }
