@@ -73,8 +73,8 @@ static int64_t findEnd(const Trip &trip, GetOp get, const DenseMap<Operation *, 
   return end;
 }
 
-/// What a role writes for itself it may write so many trips before it has read what was there as the
-/// ring has slots for: a later stage if that is fewer. Returns whether a stage is pinned to it.
+/// What a role writes for itself it may write so many trips before it has read what was there as
+/// the ring has slots for: a later stage if that is fewer. Returns whether a stage is pinned to it.
 static bool delayPuts(const Trip &trip, ArrayRef<Operation *> source, schedule::Problem &problem,
                       const schedule::Problem &completed) {
   DenseMap<Operation *, int64_t> stages;
