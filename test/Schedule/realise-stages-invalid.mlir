@@ -145,8 +145,8 @@ tile.kernel @ring(%a: !view, %b: !view {tile.facts = #tile.facts<noalias>}, %c: 
   scf.for %i = %c0 to %k step %c32 {
     %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !b, stage = 0, role = "load", ring = "r"} : !view -> !t
     tile.store %x, %b[%c0, %i] {stage = 1, role = "use"} : !t, !view
-    // expected-error@+1 {{expected uses of one ring, one of which stands in a condition or a loop of the trip, to have one stage and the order of the source; loads of another ring are free of these}}
     scf.if %f {
+      // expected-error@+1 {{expected uses of one ring, one of which stands in a condition or a loop of the trip, to have one stage and the order of the source; loads of another ring are free of these}}
       %y = tile.load %a[%c32, %i] {atom = #nvptx.tma, buffer = !b, role = "load", ring = "r"} : !view -> !t
       tile.store %y, %c[%c32, %i] {role = "use"} : !t, !view
     } {tile.role = "use", tile.stage = 0}
