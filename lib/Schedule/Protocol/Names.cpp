@@ -68,7 +68,10 @@ void Tracer::nameResults(Operation *op) {
   };
   if (!isMemoryEffectFree(op) || !llvm::all_of(op->getResultTypes(), isNamed))
     return;
-  uint64_t name = getKind(op);
+  auto [kind, isNew] = kinds.try_emplace(op);
+  if (isNew)
+    kind->second = getKind(op);
+  uint64_t name = kind->second;
   WalkResult result = op->walk([&](Operation *inner) -> WalkResult {
     for (Value operand : inner->getOperands()) {
       if (op->isProperAncestor(operand.getParentBlock()->getParentOp()) ||

@@ -60,6 +60,7 @@ private:
   llvm::LogicalResult runBlock(mlir::Block &block);
   llvm::LogicalResult runOp(mlir::Operation *op);
   llvm::LogicalResult step(mlir::Operation *op);
+  bool matters(mlir::Operation *op);
   llvm::LogicalResult runLoop(mlir::scf::ForOp loop);
   bool isTold(mlir::Operation *loop);
   llvm::LogicalResult runWhile(mlir::scf::WhileOp loop);
@@ -124,6 +125,12 @@ private:
   }
   /// Whether another role's warps fill a channel by copies that run on.
   bool isCopiedByWarps(unsigned channel) {
+    auto [at, isNew] = copiedByWarps.try_emplace(channel);
+    if (isNew)
+      at->second = findCopiesByWarps(channel);
+    return at->second;
+  }
+  bool findCopiesByWarps(unsigned channel) {
     auto isCopied = [](mlir::Operation *user) {
       auto put = llvm::dyn_cast<tile::PutOp>(user);
       return put && !put.getBytes() && !put.getBody().front().getOps<tile::CopyInOp>().empty();
@@ -155,6 +162,11 @@ private:
   llvm::DenseMap<mlir::Value, std::optional<HandedOver>> handedOver;
   /// By type: what numbers are compared with.
   llvm::DenseMap<mlir::Type, llvm::SmallVector<int64_t>> compared;
+  /// What is the same in each step: which ops matter, what ops do as far as names tell, and which
+  /// channels warps copy into.
+  llvm::DenseMap<mlir::Operation *, bool> mattering;
+  llvm::DenseMap<mlir::Operation *, uint64_t> kinds;
+  llvm::DenseMap<unsigned, bool> copiedByWarps;
   /// The next use of a channel, and those behind it that came first.
   struct Uses {
     int64_t next = 0, skipped = 0;
