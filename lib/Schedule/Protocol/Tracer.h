@@ -197,19 +197,21 @@ private:
   /// Of these, what one thread alone has waited for that all are to fill, and what warps have
   /// written, since they met.
   std::set<std::pair<unsigned, int64_t>> alone, written;
+  /// Uses by their channels, of which there are as many as a trace has.
+  using Slots = llvm::DenseSet<std::pair<unsigned, int64_t>>;
   /// Of what warps have written, what they have said to the first program of the pair.
   std::set<std::pair<unsigned, int64_t>> said;
   /// The uses whose buffers lanes have read into registers; those that only the thread that starts
   /// dots has waited for; and those that dots read of whose end only a commit tells.
-  std::set<std::pair<unsigned, int64_t>> readByLanes, gotToStart, readUntilCommit;
+  Slots readByLanes, gotToStart, readUntilCommit;
   /// The uses of sums over which warps have written what dots read.
-  std::set<std::pair<unsigned, int64_t>> covered;
+  Slots covered;
   /// The uses that another role's warps have copied, and that no engine has been let see.
-  std::set<std::pair<unsigned, int64_t>> unseen;
+  Slots unseen;
   /// The uses that lanes have read, and that an engine may not be let fill again; and those that it
   /// may, since a fence followed, and that are not yet released: one behind the loop's last trip
   /// may find that the trip's own has ordered its slot.
-  std::set<std::pair<unsigned, int64_t>> unfenced, fenced;
+  Slots unfenced, fenced;
   /// Dots started, how many of them are done, and the slots that each of the others reads.
   int64_t dots = 0, dotsDone = 0;
   std::deque<std::vector<std::pair<unsigned, int64_t>>> reads;
