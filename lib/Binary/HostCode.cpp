@@ -1,5 +1,6 @@
 // LLVM's code generators for processors, set up for the machine at hand or for a kind of them.
 #include "kiln/Binary/HostCode.h"
+#include "ShortenBlocks.h"
 #include "kiln/Binary/CodeGenerator.h"
 #include "kiln/Support/CodeGenerators.h"
 #include "llvm/ADT/StringExtras.h"
@@ -93,6 +94,8 @@ void optimizeForHost(llvm::Module &module, llvm::TargetMachine &machine, int opt
   tuning.LoopUnrolling = false;
   tuning.LoopInterleaving = false;
   optimise(module, machine, optLevel, tuning);
+  if (optLevel == 0)
+    shortenBlocks(module);
 }
 
 llvm::Expected<std::string> emitHostAssembly(llvm::Module &module, llvm::TargetMachine &machine) {

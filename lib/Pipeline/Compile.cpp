@@ -310,7 +310,9 @@ FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, Strin
     return compileTiles(*copy, name, target, last);
   };
   FailureOr<Compiled> first = compile(0, last);
-  if (failed(first) || isDone(Stage::Layout) || !first->getProposal())
+  // An emulated chip's code is the host's, of which no assembler reports registers.
+  bool isReported = target.getReal() == Attribute(target);
+  if (failed(first) || isDone(Stage::Layout) || !isReported || !first->getProposal())
     return first;
   // The others are tried in silence: the first one can be had.
   ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });

@@ -21,6 +21,10 @@ static FailureOr<std::vector<protocol::Trace>> traceAll(WarpGroupsOp groups,
                                                         ArrayRef<protocol::Instance> programs,
                                                         const protocol::Overlaps &overlaps) {
   std::vector<protocol::Trace> traces;
+  size_t copies = 0;
+  for (unsigned role = 0; role < groups.getRoles().size(); ++role)
+    copies += groups.getRole(role).getCopies();
+  traces.reserve(copies * programs.size()); // a trace is long, and would be copied
   for (const protocol::Instance &program : programs)
     for (unsigned role = 0; role < groups.getRoles().size(); ++role)
       for (unsigned copy = 0; copy < groups.getRole(role).getCopies(); ++copy) {

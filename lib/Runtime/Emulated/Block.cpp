@@ -2,6 +2,7 @@
 #include "Block.h"
 #include <algorithm>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <utility>
 
 using namespace kiln::emulated;
@@ -34,7 +35,7 @@ struct kiln::emulated::Thread {
   const unsigned number;
   const size_t stackBytes;
   void *stack;
-  ucontext_t context;
+  jmp_buf place; ///< where it goes on
   State state = State::Ready;
   bool started = false;
   /// Where it waits, and for what.
@@ -80,21 +81,34 @@ void Block::runThread() {
   }
 }
 
+/// Begins on the thread's own stack; does not return.
+static void start(Thread &thread, void (*run)()) {
+  ucontext_t context;
+  ::getcontext(&context);
+  context.uc_stack.ss_sp = thread.stack;
+  context.uc_stack.ss_size = thread.stackBytes;
+  context.uc_link = nullptr;
+  ::makecontext(&context, run, 0);
+  ::setcontext(&context);
+}
+
+// A fibre's stack is made once. To and fro it goes by jumps: a swap of contexts would ask the
+// kernel for the mask of signals each time.
 void Block::resume(Thread &thread) {
   running = &thread;
-  if (!thread.started) {
+  if (_setjmp(scheduler) == 0) {
+    if (thread.started)
+      _longjmp(thread.place, 1);
     thread.started = true;
-    ::getcontext(&thread.context);
-    thread.context.uc_stack.ss_sp = thread.stack;
-    thread.context.uc_stack.ss_size = thread.stackBytes;
-    thread.context.uc_link = nullptr;
-    ::makecontext(&thread.context, &Block::runThread, 0);
+    start(thread, &Block::runThread);
   }
-  ::swapcontext(&scheduler, &thread.context);
   running = nullptr;
 }
 
-void Block::yield() { ::swapcontext(&running->context, &scheduler); }
+void Block::yield() {
+  if (_setjmp(running->place) == 0)
+    _longjmp(scheduler, 1);
+}
 
 void Block::fail(const std::string &what) {
   error = "thread " + std::to_string(running->number) + " of program (" +

@@ -13,12 +13,12 @@
 #include "Instructions.h"
 #include "SharedMemory.h"
 #include "TensorMemory.h"
+#include <csetjmp>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <string>
-#include <ucontext.h>
 #include <vector>
 
 namespace kiln::emulated {
@@ -133,7 +133,7 @@ private:
   std::vector<std::deque<std::vector<Copy>>> copies;
   std::vector<std::vector<Copy>> ungrouped;
   Thread *running = nullptr;
-  ucontext_t scheduler;
+  jmp_buf scheduler; ///< where it goes on when a thread waits
   /// Of the cluster's barrier: arrivals, and rounds that have ended. The first block has them.
   unsigned clusterArrivals = 0;
   uint64_t clusterRound = 0;

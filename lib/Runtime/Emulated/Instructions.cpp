@@ -3,6 +3,8 @@
 #include "Block.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/bit.h"
+#include <vector>
 
 using namespace llvm;
 
@@ -42,14 +44,39 @@ static double widen(const fltSemantics &format, unsigned width, uint64_t bits) {
   return value.convertToDouble();
 }
 
-double widenHalf(uint16_t bits) { return widen(APFloat::IEEEhalf(), 16, bits); }
-double widenBFloat(uint16_t bits) { return widen(APFloat::BFloat(), 16, bits); }
+/// What each number of a format of at most a byte is: products ask for millions.
+static std::vector<double> widenAll(const fltSemantics &format, unsigned width) {
+  std::vector<double> all(256);
+  for (unsigned bits = 0; bits < 256; ++bits)
+    all[bits] = widen(format, width, bits & ((1u << width) - 1));
+  return all;
+}
 
-double widenE4M3(uint8_t bits) { return widen(APFloat::Float8E4M3FN(), 8, bits); }
-double widenE5M2(uint8_t bits) { return widen(APFloat::Float8E5M2(), 8, bits); }
-double widenE2M3(uint8_t bits) { return widen(APFloat::Float6E2M3FN(), 6, bits); }
-double widenE3M2(uint8_t bits) { return widen(APFloat::Float6E3M2FN(), 6, bits); }
-double widenE2M1(uint8_t bits) { return widen(APFloat::Float4E2M1FN(), 4, bits); }
+double widenHalf(uint16_t bits) {
+  constexpr int bias = 15, fraction = 10, most = 31, wideBias = 1023, wideFraction = 52;
+  unsigned exponent = bits >> fraction & most, rest = bits & ((1u << fraction) - 1);
+  if (exponent == 0 || exponent == most)
+    return widen(APFloat::IEEEhalf(), 16, bits);
+  uint64_t wide = uint64_t(bits >> 15) << 63 |
+                  uint64_t(exponent + wideBias - bias) << wideFraction |
+                  uint64_t(rest) << (wideFraction - fraction);
+  return llvm::bit_cast<double>(wide);
+}
+
+/// The upper half of a float.
+double widenBFloat(uint16_t bits) { return llvm::bit_cast<float>(uint32_t(bits) << 16); }
+
+#define KILN_WIDEN(Name, Format, Width)                                                            \
+  double Name(uint8_t bits) {                                                                      \
+    static const std::vector<double> all = widenAll(APFloat::Format(), Width);                     \
+    return all[bits];                                                                              \
+  }
+KILN_WIDEN(widenE4M3, Float8E4M3FN, 8)
+KILN_WIDEN(widenE5M2, Float8E5M2, 8)
+KILN_WIDEN(widenE2M3, Float6E2M3FN, 6)
+KILN_WIDEN(widenE3M2, Float6E3M2FN, 6)
+KILN_WIDEN(widenE2M1, Float4E2M1FN, 4)
+#undef KILN_WIDEN
 
 static const fltSemantics &semanticsOf(ByteFloat format) {
   return format == ByteFloat::E4M3FN ? APFloat::Float8E4M3FN() : APFloat::Float8E5M2();

@@ -68,11 +68,16 @@ void Tracer::nameResults(Operation *op) {
   };
   if (!isMemoryEffectFree(op) || !llvm::all_of(op->getResultTypes(), isNamed))
     return;
-  uint64_t name = getKind(op);
+  auto [kind, isNew] = kinds.try_emplace(op);
+  if (isNew)
+    kind->second = getKind(op);
+  uint64_t name = kind->second;
+  auto isInside = [&](Value value) {
+    return op->getNumRegions() > 0 && op->isAncestor(value.getParentBlock()->getParentOp());
+  };
   WalkResult result = op->walk([&](Operation *inner) -> WalkResult {
     for (Value operand : inner->getOperands()) {
-      if (op->isProperAncestor(operand.getParentBlock()->getParentOp()) ||
-          op == operand.getParentBlock()->getParentOp())
+      if (isInside(operand))
         continue;
       Known it = get(operand);
       if (it.kind != Known::Number && it.kind != Known::Named)

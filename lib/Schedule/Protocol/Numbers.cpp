@@ -31,7 +31,57 @@ static Attribute getAttribute(Type type, int64_t number) {
   return FloatAttr::get(type, APFloat(real.getFloatSemantics(), bits));
 }
 
+/// What an op makes of two whole numbers of so many bits; none if it is another op, or divides by
+/// 0.
+static std::optional<uint64_t> compute(Operation *op, uint64_t a, uint64_t b, unsigned bits) {
+  if (isa<arith::AddIOp>(op))
+    return a + b;
+  if (isa<arith::SubIOp>(op))
+    return a - b;
+  if (isa<arith::MulIOp>(op))
+    return a * b;
+  if (auto comparison = dyn_cast<arith::CmpIOp>(op))
+    return arith::applyCmpPredicate(comparison.getPredicate(), APInt(bits, a), APInt(bits, b));
+  if (isa<arith::MinUIOp>(op))
+    return std::min(a, b);
+  if (b == 0)
+    return std::nullopt;
+  if (isa<arith::DivUIOp>(op))
+    return a / b;
+  if (isa<arith::CeilDivUIOp>(op))
+    return a / b + (a % b != 0);
+  if (isa<arith::RemUIOp>(op))
+    return a % b;
+  return std::nullopt;
+}
+
+/// What most steps of a trace compute, without an attribute for each number, which the context
+/// would look up and keep. Not where folders may give an operand that can be a slot, of which more
+/// is known than its number.
+static std::optional<int64_t> compute(Operation *op, GetNumber getNumber) {
+  if (op->getNumOperands() != 2)
+    return std::nullopt;
+  Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
+  std::optional<int64_t> a = getNumber(op->getOperand(0)), b = getNumber(op->getOperand(1));
+  if (!a || !b || !from.isIntOrIndex() || !to.isIntOrIndex())
+    return std::nullopt;
+  auto getBits = [](Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); };
+  unsigned bits = getBits(from), toBits = getBits(to);
+  if (bits > 64)
+    return std::nullopt;
+  uint64_t mask = llvm::maskTrailingOnes<uint64_t>(bits);
+  std::optional<uint64_t> made = compute(op, *a & mask, *b & mask, bits);
+  if (!made)
+    return std::nullopt;
+  // With their signs, but for a bit alone.
+  int64_t number = toBits == 1 ? *made & 1 : llvm::SignExtend64(*made, toBits);
+  bool isOperand = !to.isIndex() && (number == *a || number == *b);
+  return isOperand ? std::nullopt : std::optional(number);
+}
+
 Folded kiln::protocol::fold(Operation *op, GetNumber getNumber) {
+  if (std::optional<int64_t> number = compute(op, getNumber))
+    return {number, Value()};
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
     std::optional<int64_t> number = getNumber(operand);

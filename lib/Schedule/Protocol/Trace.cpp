@@ -14,10 +14,19 @@ using namespace kiln::protocol;
 using namespace kiln::tile;
 
 LogicalResult Tracer::runBlock(Block &block) {
-  for (Operation &op : block)
-    if (!op.hasTrait<OpTrait::IsTerminator>() && failed(runOp(&op)))
+  for (Operation &op : block) {
+    bool isEnd = &op == &block.back() && op.hasTrait<OpTrait::IsTerminator>();
+    if (!isEnd && failed(runOp(&op)))
       return failure();
+  }
   return success();
+}
+
+bool Tracer::matters(Operation *op) {
+  auto [at, isNew] = mattering.try_emplace(op);
+  if (isNew)
+    at->second = protocol::matters(op);
+  return at->second;
 }
 
 LogicalResult Tracer::step(Operation *op) {
@@ -28,7 +37,12 @@ LogicalResult Tracer::step(Operation *op) {
 }
 
 LogicalResult Tracer::runOp(Operation *op) {
-  if (failed(step(op)) || (!isa<AllocOp>(op) && failed(touch(op, op))))
+  if (failed(step(op)))
+    return failure();
+  // Most steps compute numbers, which lie nowhere and meet nobody.
+  if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
+    return runScalar(op);
+  if (!isa<AllocOp>(op) && failed(touch(op, op)))
     return failure();
   if (!isa<BarrierOp>(op) && meetsOtherCopies(op)) {
     result.events.push_back({Event::Meet, 0, meetings++, op});

@@ -73,6 +73,8 @@ void Tracer::runToScalar(ToScalarOp op) {
 
 /// What a launch knows, and what folders make of it.
 LogicalResult Tracer::runScalar(Operation *op) {
+  if (isa<arith::ConstantOp>(op) && known.contains(op->getResult(0)))
+    return success();
   auto set = [&](int64_t value) {
     known[op->getResult(0)] = {Known::Number, value};
     return success();
@@ -96,8 +98,6 @@ LogicalResult Tracer::runScalar(Operation *op) {
     return success();
   }
   Value number = op->getResult(0);
-  if (isa<arith::ConstantOp>(op) && known.contains(number))
-    return success();
   known.erase(number);
   if (const HandedOver *its = getHandedOver(number)) {
     setHandedOver(number, its->channel, puts[its->channel].next, its->bits);

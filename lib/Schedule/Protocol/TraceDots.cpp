@@ -120,7 +120,7 @@ LogicalResult Tracer::fence(FenceOp op) {
       return fail(op.emitOpError("expected a slot that warps of another role have copied into, or "
                                  "one of an engine's that lanes have read, got none"));
     unseen.clear();
-    fenced.merge(unfenced);
+    fenced.insert_range(unfenced);
     unfenced.clear();
     return success();
   }

@@ -60,6 +60,7 @@ private:
   llvm::LogicalResult runBlock(mlir::Block &block);
   llvm::LogicalResult runOp(mlir::Operation *op);
   llvm::LogicalResult step(mlir::Operation *op);
+  bool matters(mlir::Operation *op);
   llvm::LogicalResult runLoop(mlir::scf::ForOp loop);
   bool isTold(mlir::Operation *loop);
   llvm::LogicalResult runWhile(mlir::scf::WhileOp loop);
@@ -124,6 +125,12 @@ private:
   }
   /// Whether another role's warps fill a channel by copies that run on.
   bool isCopiedByWarps(unsigned channel) {
+    auto [at, isNew] = copiedByWarps.try_emplace(channel);
+    if (isNew)
+      at->second = findCopiesByWarps(channel);
+    return at->second;
+  }
+  bool findCopiesByWarps(unsigned channel) {
     auto isCopied = [](mlir::Operation *user) {
       auto put = llvm::dyn_cast<tile::PutOp>(user);
       return put && !put.getBytes() && !put.getBody().front().getOps<tile::CopyInOp>().empty();
@@ -155,6 +162,11 @@ private:
   llvm::DenseMap<mlir::Value, std::optional<HandedOver>> handedOver;
   /// By type: what numbers are compared with.
   llvm::DenseMap<mlir::Type, llvm::SmallVector<int64_t>> compared;
+  /// What is the same in each step: which ops matter, what ops do as far as names tell, and which
+  /// channels warps copy into.
+  llvm::DenseMap<mlir::Operation *, bool> mattering;
+  llvm::DenseMap<mlir::Operation *, uint64_t> kinds;
+  llvm::DenseMap<unsigned, bool> copiedByWarps;
   /// The next use of a channel, and those behind it that came first.
   struct Uses {
     int64_t next = 0, skipped = 0;
@@ -185,19 +197,21 @@ private:
   /// Of these, what one thread alone has waited for that all are to fill, and what warps have
   /// written, since they met.
   std::set<std::pair<unsigned, int64_t>> alone, written;
+  /// Uses by their channels, of which there are as many as a trace has.
+  using Slots = llvm::DenseSet<std::pair<unsigned, int64_t>>;
   /// Of what warps have written, what they have said to the first program of the pair.
   std::set<std::pair<unsigned, int64_t>> said;
   /// The uses whose buffers lanes have read into registers; those that only the thread that starts
   /// dots has waited for; and those that dots read of whose end only a commit tells.
-  std::set<std::pair<unsigned, int64_t>> readByLanes, gotToStart, readUntilCommit;
+  Slots readByLanes, gotToStart, readUntilCommit;
   /// The uses of sums over which warps have written what dots read.
-  std::set<std::pair<unsigned, int64_t>> covered;
+  Slots covered;
   /// The uses that another role's warps have copied, and that no engine has been let see.
-  std::set<std::pair<unsigned, int64_t>> unseen;
+  Slots unseen;
   /// The uses that lanes have read, and that an engine may not be let fill again; and those that it
   /// may, since a fence followed, and that are not yet released: one behind the loop's last trip
   /// may find that the trip's own has ordered its slot.
-  std::set<std::pair<unsigned, int64_t>> unfenced, fenced;
+  Slots unfenced, fenced;
   /// Dots started, how many of them are done, and the slots that each of the others reads.
   int64_t dots = 0, dotsDone = 0;
   std::deque<std::vector<std::pair<unsigned, int64_t>>> reads;

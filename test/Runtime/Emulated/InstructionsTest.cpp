@@ -1,5 +1,6 @@
 // Instructions by name, on operands set by hand.
 #include "Instructions.h"
+#include "llvm/ADT/APFloat.h"
 #include "gtest/gtest.h"
 #include <vector>
 
@@ -80,4 +81,28 @@ TEST(Instructions, DoublesOfSixteenRowsAreMultiplied) {
         EXPECT_EQ(results[lane * 4 + i], sum) << name;
       }
   }
+}
+
+/// The numbers of a format are those that LLVM's software arithmetic has, bit by bit.
+template <typename Bits>
+static void expectAll(double (*widen)(Bits), const llvm::fltSemantics &format, unsigned width) {
+  for (uint32_t bits = 0; bits < 1u << width; ++bits) {
+    llvm::APFloat value(format, llvm::APInt(width, bits));
+    bool inexact;
+    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+    double got = widen(Bits(bits)), want = value.convertToDouble();
+    EXPECT_TRUE(value.isNaN() ? got != got : llvm::APFloat(got).bitwiseIsEqual(value))
+        << bits << ": expected " << want << ", got " << got;
+  }
+}
+
+TEST(Instructions, EveryNumberOfEachFormat) {
+  using llvm::APFloat;
+  expectAll(widenHalf, APFloat::IEEEhalf(), 16);
+  expectAll(widenBFloat, APFloat::BFloat(), 16);
+  expectAll(widenE4M3, APFloat::Float8E4M3FN(), 8);
+  expectAll(widenE5M2, APFloat::Float8E5M2(), 8);
+  expectAll(widenE2M3, APFloat::Float6E2M3FN(), 6);
+  expectAll(widenE3M2, APFloat::Float6E3M2FN(), 6);
+  expectAll(widenE2M1, APFloat::Float4E2M1FN(), 4);
 }

@@ -281,7 +281,7 @@ def main(tool, path, least):
     # An edit that MLIR itself refuses proves nothing.
     by_mlir = ("undeclared", "does not dominate", "invalid result number", "expected ':'")
     command = [tool, "-", "--tile-check-protocol", "-o", "/dev/null"]
-    expect_refused(command, source, made, least, by_mlir)
+    expect_refused(command, source, made, least, by_mlir, splits=True)
 
 
 if __name__ == "__main__":

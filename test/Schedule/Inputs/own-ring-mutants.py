@@ -65,7 +65,7 @@ def main(tool, path, least):
     # An edit that MLIR itself refuses proves nothing.
     by_mlir = ("undeclared", "does not dominate", "redefinition", "expected ':'")
     command = [tool, "-", "--tile-check-protocol", "-o", "/dev/null"]
-    expect_refused(command, realised, made, least, by_mlir)
+    expect_refused(command, realised, made, least, by_mlir, splits=True)
 
 
 if __name__ == "__main__":

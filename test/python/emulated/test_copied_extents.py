@@ -41,7 +41,8 @@ def layouts_of(chip: str, **tile) -> str:
     """The kernel's IR once extents and layouts are decided."""
     a, c = np.zeros((512, 512), BF16), np.zeros((512, 512), np.float32)
     family = "amdgpu" if chip.startswith("gfx") else "nvptx"
-    return copied.compile(a, a, c, **tile, target=f"{family}:{chip}").ir("layout")
+    target, stop = f"{family}:{chip}", "stop-after=schedule"
+    return copied.compile(a, a, c, **tile, target=target, _pipeline=stop).ir("layout")
 
 
 def tile_of(atom: str, load: str, M: int, N: int, **more):

@@ -81,7 +81,7 @@ def test_no_part_is_ignored() -> None:
                          ((1, 2, 1), 1), ((1, 4, 1), 1), ((1, 4, 1), 2)]:  # fmt: skip
         compiled = product.compile(
             view, view, out, target="nvptx:sm_80", M=64, N=64, K=64, copy="through_registers", warps=2,
-            parts=parts, ahead=ahead,
+            parts=parts, ahead=ahead, _pipeline="stop-after=target",
         )  # fmt: skip
         codes.append(compiled.ir("target"))
     assert len(set(codes)) == len(codes)
@@ -139,7 +139,7 @@ def test_reads_come_ahead() -> None:
     def order(ahead: int) -> str:
         text = product.compile(
             view, view, out, target="nvptx:sm_80", M=64, N=64, K=64, copy="through_registers",
-            warps=2, parts=(1, 2, 1), ahead=ahead,
+            warps=2, parts=(1, 2, 1), ahead=ahead, _pipeline="stop-after=schedule",
         ).ir("schedule")  # fmt: skip
         found = re.findall(r"tile\.(read|dot) ", text[text.rindex("scf.for") :])
         return "".join(word[0] for word in found)
@@ -157,6 +157,7 @@ def test_multiply_adds_read_as_they_go(rng, chip: str, tile) -> None:
     plain.options(device=f"emu:{chip}")(a, b, c, **constants)
     check(c, a, b.T, 1e-5)
     target = f"nvptx:{chip}" if chip.startswith("sm") else f"amdgpu:{chip}"
+    constants["_pipeline"] = "stop-after=schedule"
     schedule = plain.compile(a, b, c, target=target, **constants).ir("schedule")
     assert re.search(r"tile\.read .* at \[", schedule) and "parts = " not in schedule
 
@@ -341,7 +342,7 @@ def test_places_of_parts_are_obeyed(chip: str) -> None:
     for name, (stage, stages, orders) in PLACES.items():
         made = placed.compile(
             a, a, c, target=f"{family}:{chip}", copy=COPIES[chip], warps=4, stage=stage,
-            stages=stages, orders=orders,
+            stages=stages, orders=orders, _pipeline="stop-after=schedule",
         )  # fmt: skip
         loops = re.findall(r"scf\.for.*?scf\.yield", made.ir("schedule"), re.S)
         loop = max(loops, key=lambda text: text.count("tile.dot"))

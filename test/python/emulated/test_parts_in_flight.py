@@ -222,7 +222,8 @@ def code_of(chip: str, parts, stop: str = "target", **tile) -> str:
     view, out = np.zeros((256, 256), DTYPES["bf16"]), np.zeros((256, 256), np.float32)
     given = dict(copy="tma", copies=1, depth=3, ta=False, tb=True, store="mma", persistent=False)
     return multiplied.compile(
-        view, view, out, target=f"nvptx:{chip}", parts=parts, **given | tile
+        view, view, out, target=f"nvptx:{chip}", parts=parts, _pipeline=f"stop-after={stop}",
+        **given | tile,
     ).ir(stop)  # fmt: skip
 
 

@@ -230,7 +230,8 @@ def test_plain_products(rng, dtype, rows: int, columns: int, high: int) -> None:
     a, b = draw_operand(rng, dtype, (m, k)), draw_operand(rng, dtype, (n, k))
     c = np.zeros((m, n), np.int32 if integers else np.float32)
     tile = dict(BM=rows, BN=columns, BK=64)
-    code = plain.compile(a, b, c, **tile, target=TARGET).ir("schedule")
+    stop = "stop-after=schedule"
+    code = plain.compile(a, b, c, **tile, target=TARGET, _pipeline=stop).ir("schedule")
     atoms = set(re.findall(r"#nvptx\.(?:mma_sync|tcgen05)<\"(m\d+)n", code))
     assert atoms == {f"m{high}"}, atoms
     plain.options(device=DEVICE)(a, b, c, **tile)

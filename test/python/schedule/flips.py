@@ -1,5 +1,6 @@
 """Kernels with one decision another, what is made of them, and whether what refuses them says so."""
 
+import bisect
 import itertools
 import os
 import re
@@ -198,25 +199,65 @@ def additions(source: str, aliases: dict[str, str]) -> list[tuple[re.Match, str]
     return made
 
 
-def compiled(source: str, path: Path) -> tuple[str, str]:
-    """What runs, on the device and to launch it there, or nothing; and the errors of the stages up
-    to the schedule: the lowering refuses no decision."""
-    path.write_text(source, encoding="utf-8")
+MARKER = "// -----\n"
+BATCH = 40  # texts that one process compiles: it takes longer to start than to compile one
 
-    def stage(name: str) -> subprocess.CompletedProcess:
-        command = [TILE_OPT, path, f"--tile-pipeline=stop-after={name}"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
-    scheduled = stage("schedule")
-    assert scheduled.returncode >= 0, scheduled.stderr
-    if scheduled.returncode:
-        return "", scheduled.stderr
-    grid = re.search(r"\bgrid \{.*?^ *\} \{", scheduled.stdout, re.M | re.S)
-    code = stage("llvm")
-    assert code.returncode >= 0, code.stderr
-    if code.returncode:
-        return "", f"refused in the lowering alone: {code.stderr}"
-    return (grid[0] if grid else "") + code.stdout, ""
+def reach(texts: list[str], stage: str, path: Path) -> list[tuple[str, str]]:
+    """What is made of each text up to the stage, or nothing, and its errors.
+
+    All are asked of one process; where its errors are not all told apart by the lines of the texts,
+    each of a process of its own."""
+
+    def run(text: str, *options: str) -> subprocess.CompletedProcess:
+        path.write_text(text, encoding="utf-8")
+        command = [TILE_OPT, path, f"--tile-pipeline=stop-after={stage}", *options]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    def alone(text: str) -> tuple[str, str]:
+        done = run(text)
+        assert done.returncode >= 0, done.stderr
+        return ("", done.stderr) if done.returncode else (done.stdout, "")
+
+    assert not any(MARKER in text for text in texts)
+    done = run(MARKER.join(texts), "--split-input-file")
+    made = done.stdout.split(MARKER)
+    if done.returncode == 0 and len(made) == len(texts):
+        return [(text, "") for text in made]
+    errors: list[list[str]] = [[] for _ in texts]
+    firsts = list(itertools.accumulate((text.count("\n") + 1 for text in texts), initial=1))
+    # Each error and the notes behind it.
+    pieces = re.split(r"^(?=\S+: error: )", done.stderr, flags=re.M)
+    for piece in pieces[1:]:
+        at = re.match(rf"{re.escape(str(path))}:(\d+):\d+: ", piece)
+        if not at:
+            return [alone(text) for text in texts]
+        errors[bisect.bisect_right(firsts, int(at[1])) - 1].append(piece)
+    taken = [text for text, own in zip(texts, errors, strict=True) if not own]
+    if done.returncode != 1 or pieces[0] or len(taken) == len(texts):
+        return [alone(text) for text in texts]
+    rest = iter(reach(taken, stage, path) if taken else [])
+    return [("", "".join(own)) if own else next(rest) for own in errors]
+
+
+def compiled(sources: list[str], path: Path) -> list[tuple[str, str]]:
+    """What runs of each, on the device and to launch it there, or nothing; and the errors of the
+    stages up to the schedule: the lowering refuses no decision."""
+    made = []
+    for start in range(0, len(sources), BATCH):
+        texts = sources[start : start + BATCH]
+        scheduled = reach(texts, "schedule", path)
+        taken = [text for text, (code, _) in zip(texts, scheduled, strict=True) if code]
+        lowered = iter(reach(taken, "llvm", path) if taken else [])
+        for schedule, errors in scheduled:
+            if not schedule:
+                made.append(("", errors))
+                continue
+            code, errors = next(lowered)
+            grid = re.search(r"\bgrid \{.*?^ *\} \{", schedule, re.M | re.S)
+            code = (grid[0] if grid else "") + code if code else ""
+            made.append((code, f"refused in the lowering alone: {errors}" if errors else ""))
+    return made
 
 
 # What a decision is called in an error, where that is not its name alone: several are counted, and
@@ -242,11 +283,11 @@ def check_flips(source: str, tmp_path: Path, made: list[Flip] | None = None) -> 
     """Each makes other code, or is refused by a stage up to the schedule, at a line of the kernel,
     with the decision's name."""
     path = tmp_path / "kernel.mlir"
-    pinned, errors = compiled(source, path)
+    made = made or flips(source)
+    (pinned, errors), *codes = compiled([source, *(flip.text for flip in made)], path)
     assert pinned, errors
     wrong = []
-    for text, what, word in made or flips(source):
-        code, errors = compiled(text, path)
+    for (_, what, word), (code, errors) in zip(made, codes, strict=True):
         if code == pinned:
             wrong.append(f"{what}: the same code")
         elif not code and (why := why_unclear(errors, word, path)):

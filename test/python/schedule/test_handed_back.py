@@ -27,10 +27,12 @@ PINNED = {"nvptx:sm_80": "gemm-sm_80", "nvptx:sm_90a": "gemm", "nvptx:sm_100a": 
 
 
 def compiled(source: str, target: str, options: str = "", **fields: Any) -> Any:
-    """In a worker of its own, so that one that ends is an error."""
+    """In a worker of its own, so that one that ends is an error. Assembly is kept where devices get
+    no more than that: elsewhere it holds what the binary does, and would be generated once more."""
+    keep = (*STAGES, "asm") if target.startswith("nvptx:") else STAGES
     request = {
         "source": source.encode(), "source_name": "k.mlir", "kernel": None, "target": target,
-        "keep_stages": ("all",), "opt_level": 1, "fast_math": 0, "options": options or None,
+        "keep_stages": keep, "opt_level": 1, "fast_math": 0, "options": options or None,
         "isolation": 2, **fields,
     }  # fmt: skip
     return _native.compile(None, None, request)[0]
@@ -76,9 +78,10 @@ def described(artifact: Any) -> dict[str, Any]:
 
 
 def code(artifact: Any, folder: Path) -> dict[str, bytes]:
-    """What a device gets and its assembly, without the lines of the source."""
+    """What a device and the launcher get, without the lines of the source."""
     lines = re.compile(rb"(?m)^\s*\.(loc|file)\b.*\n")
     names = {"host", "asm", "binary"} & set(artifact.sections)
+    assert names & {"asm", "binary"}
     sections = {name: bytes(artifact.section(name)) for name in names}
     if sections.get("binary", b"").startswith(b"\x7fELF"):
         path = folder / "binary"
