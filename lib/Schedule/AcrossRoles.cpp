@@ -1,0 +1,416 @@
+// Follows from each access which roles are known to be behind it (AcrossRoles.h).
+#include "AcrossRoles.h"
+#include "Decisions.h"
+#include "GlobalAccesses.h"
+#include "SourceErrors.h"
+#include "Trip.h"
+#include "kiln/Dialect/Tile/IR/ArgumentViews.h"
+#include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::tile;
+
+/// The role of an op, or of the put that it is in.
+static StringRef findRoleOf(Operation *op) {
+  for (; !isa<KernelOp, scf::ForOp, scf::WhileOp, scf::IfOp>(op); op = op->getParentOp())
+    if (StringRef role = getRoleName(op); !role.empty())
+      return role;
+  return {};
+}
+
+namespace {
+/// An op as it is run in the trip of the access, or in the next one of a loop around it.
+struct Point {
+  Operation *op;
+  Operation *turned = nullptr;
+};
+
+/// From where on a role is behind the access: all of its warps, or only the thread that starts
+/// dots, or makes copies by engines.
+struct Known {
+  StringRef role;
+  Point from;
+  bool byThread;
+};
+
+/// What is known at a point of the source.
+struct State {
+  SmallVector<Known> known;
+  /// Channels of which a slot was released behind the access, and in how many more puts who fills
+  /// them waits for that.
+  SmallVector<std::pair<Value, int64_t>> released;
+};
+
+/// The stages that an op of a loop may have.
+struct Stages {
+  int64_t least, most;
+};
+
+/// Follows the source from one access.
+class Follower {
+public:
+  Follower(const GlobalAccess &access, StringRef role);
+  LogicalResult run();
+  void completeAccess() const;
+
+private:
+  LogicalResult follow(Block &block, Operation *behind, State &state);
+  LogicalResult follow(Operation *op, State &state);
+  LogicalResult followNext(Block &block, State state);
+  LogicalResult visit(Operation *op, State &state);
+  LogicalResult check(Operation *op, const State &state);
+  void learnByRelease(PutOp put, State &state);
+  void release(Operation *reader, State &state);
+  void learnByDots(Operation *op, State &state);
+  bool isTold(Operation *put, const State &state) const;
+  bool isBehindDots(Operation *user, StringRef role, const State &state) const;
+  bool isBehind(Point later, StringRef role, const State &state, bool allWarps) const;
+  Point here(Operation *op) const { return {op, turned}; }
+
+  GlobalAccess access;
+  StringRef role;
+  /// The put that makes the access, or null.
+  PutOp put;
+  /// The loop of whose next trip this is; null in that of the access.
+  Operation *turned = nullptr;
+  bool isOrdered = false, isSeenByEngine = false;
+};
+} // namespace
+
+//===- Points of a role's program -----------------------------------------------------------===//
+
+/// Whether a role's ops of a loop have stages or orders, so that they may be moved.
+static bool isMoved(Block &body, StringRef role) {
+  return llvm::any_of(body, [&](Operation &op) {
+    return getRoleName(&op) == role &&
+           (findNumber(&op, "stage").value_or(0) > 0 || findNumber(&op, "order"));
+  });
+}
+
+/// Those that an op has in its block, by what is said of it or of the others of the role.
+static Stages getStages(Operation *op, StringRef role) {
+  if (std::optional<int64_t> stage = findNumber(op, "stage"))
+    return {*stage, *stage};
+  Stages stages{0, 0};
+  for (Operation &other : *op->getBlock())
+    if (getRoleName(&other) == role)
+      stages.most = std::max(stages.most, findNumber(&other, "stage").value_or(0));
+  return stages;
+}
+
+/// Whether a role surely runs an op of a block, so many trips later, behind another one there;
+/// nothing if they are one op of one trip.
+static std::optional<bool> isLater(Operation *first, Operation *later, int64_t trips,
+                                   StringRef role) {
+  Block &block = *first->getBlock();
+  if (first == later)
+    return trips == 0 ? std::nullopt : std::optional(trips > 0);
+  if (!isa<scf::ForOp, scf::WhileOp>(block.getParentOp()) || !isMoved(block, role))
+    return trips != 0 ? trips > 0 : first->isBeforeInBlock(later);
+  Stages before = getStages(first, role), behind = getStages(later, role);
+  int64_t least = trips + behind.least - before.most;
+  if (least != 0)
+    return least > 0;
+  std::optional<int64_t> order = findNumber(first, "order"), next = findNumber(later, "order");
+  if (order && next)
+    return *order < *next;
+  return !order && !next && first->isBeforeInBlock(later);
+}
+
+static SmallVector<Operation *> getOpsAround(Operation *op) {
+  SmallVector<Operation *> ops;
+  for (; !isa<KernelOp>(op); op = op->getParentOp())
+    ops.push_back(op);
+  std::reverse(ops.begin(), ops.end());
+  return ops;
+}
+
+/// Whether a role surely comes to a point behind another one, or at it.
+static bool isAtOrBehind(Point first, Point later, StringRef role) {
+  for (auto [x, y] : llvm::zip(getOpsAround(first.op), getOpsAround(later.op))) {
+    Operation *parent = x->getParentOp();
+    // Of a while what asks for a trip comes in front of the trip.
+    if (x->getBlock() != y->getBlock())
+      return isa<scf::WhileOp>(parent) && x->getParentRegion()->getRegionNumber() == 0;
+    int64_t trips = int64_t(later.turned == parent) - int64_t(first.turned == parent);
+    if (std::optional<bool> isIt = isLater(x, y, trips, role))
+      return *isIt;
+  }
+  return first.op == later.op;
+}
+
+bool Follower::isBehind(Point later, StringRef role, const State &state, bool allWarps) const {
+  return llvm::any_of(state.known, [&](const Known &it) {
+    return it.role == role && !(allWarps && it.byThread) && isAtOrBehind(it.from, later, role);
+  });
+}
+
+//===- What is handed over ------------------------------------------------------------------===//
+
+/// The put, or commit, of the use that a get is of: each role gets all of a block's, in their order.
+static Operation *findPut(GetOp get) {
+  SmallVector<Operation *> puts, gets;
+  for (Operation &op : *get->getBlock()) {
+    auto put = dyn_cast<PutOp>(op);
+    auto commit = dyn_cast<CommitOp>(op);
+    auto other = dyn_cast<GetOp>(op);
+    if ((put && put.getChannel() == get.getChannel()) ||
+        (commit && commit.getChannel() == get.getChannel()))
+      puts.push_back(&op);
+    if (other && other.getChannel() == get.getChannel() && getRoleName(other) == getRoleName(get))
+      gets.push_back(other);
+  }
+  return puts.size() == gets.size() ? puts[llvm::find(gets, get) - gets.begin()] : nullptr;
+}
+
+static bool isCommitted(Operation *op) {
+  auto dot = dyn_cast<DotOp>(op);
+  return dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr());
+}
+
+/// Whether the thread that starts dots alone waits for a slot.
+static bool isGotToStart(GetOp get) {
+  return llvm::all_of(get.getBuffers(), [](Value buffer) {
+    SmallVector<Operation *> readers = findReaders(buffer);
+    return !readers.empty() && llvm::all_of(readers, isCommitted);
+  });
+}
+
+/// The dots that end by commit of which a value is the sum, or that loops and conditions hand out.
+static void findDots(Value value, llvm::SetVector<Operation *> &dots, DenseSet<Value> &seen) {
+  Operation *maker = value.getDefiningOp();
+  if (!maker || !seen.insert(value).second)
+    return;
+  if (isCommitted(maker))
+    dots.insert(maker);
+  if (auto pend = dyn_cast<PendOp>(maker))
+    findDots(pend.getTensor(), dots, seen);
+  if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(maker))
+    return;
+  unsigned index = cast<OpResult>(value).getResultNumber();
+  for (Region &region : maker->getRegions())
+    if (!region.empty()) {
+      Operation *end = region.front().getTerminator();
+      unsigned at = index + isa<scf::ConditionOp>(end);
+      if (at < end->getNumOperands())
+        findDots(end->getOperand(at), dots, seen);
+    }
+}
+
+/// Whether what an op uses is a sum that a role's dots make behind the access: they end in order.
+bool Follower::isBehindDots(Operation *user, StringRef role, const State &state) const {
+  llvm::SetVector<Operation *> dots;
+  DenseSet<Value> seen;
+  for (Value operand : user->getOperands())
+    findDots(operand, dots, seen);
+  return llvm::any_of(dots, [&](Operation *dot) {
+    return getRoleName(dot) == role && isBehind(here(dot), role, state, /*allWarps=*/false);
+  });
+}
+
+bool Follower::isTold(Operation *by, const State &state) const {
+  if (put && by == put && !turned)
+    return true;
+  StringRef role = getRoleName(by);
+  return isa<CommitOp>(by) ? isBehindDots(by, role, state)
+                           : isBehind(here(by), role, state, /*allWarps=*/false);
+}
+
+/// Who fills a slot waits until it was released.
+void Follower::learnByRelease(PutOp put, State &state) {
+  for (auto &[channel, puts] : state.released)
+    if (channel == put.getChannel() && --puts == 0)
+      state.known.push_back({getRoleName(put), here(put), put.getBytes() > 0});
+}
+
+/// A slot is released behind the last op that reads it.
+void Follower::release(Operation *reader, State &state) {
+  StringRef role = getRoleName(reader);
+  for (Value operand : reader->getOperands()) {
+    while (auto part = operand.getDefiningOp<PartOp>())
+      operand = part->getOperand(0);
+    auto get = operand.getDefiningOp<GetOp>();
+    if (!get || get->getBlock() != reader->getBlock() || isMoved(*reader->getBlock(), role))
+      continue;
+    auto isEarlier = [&](Operation *other) {
+      Operation *at = reader->getBlock()->findAncestorOpInBlock(*other);
+      return at && (at == reader || at->isBeforeInBlock(reader));
+    };
+    auto isReadBefore = [&](Value buffer) { return llvm::all_of(findReaders(buffer), isEarlier); };
+    if (isBehind(here(reader), role, state, /*allWarps=*/true) &&
+        llvm::all_of(get.getBuffers(), isReadBefore))
+      state.released.push_back({get.getChannel(), get.getChannel().getType().getDepth()});
+  }
+}
+
+/// Warps that have a sum in registers know what the thread knew that started its dots.
+void Follower::learnByDots(Operation *op, State &state) {
+  StringRef role = getRoleName(op);
+  if (role.empty() || isa<DotOp, PendOp, CommitOp>(op))
+    return;
+  bool isAsked = llvm::any_of(state.known,
+                              [&](const Known &it) { return it.role == role && it.byThread; });
+  if (isAsked && isBehindDots(op, role, state))
+    state.known.push_back({role, here(op), /*byThread=*/false});
+}
+
+//===- The source ---------------------------------------------------------------------------===//
+
+Follower::Follower(const GlobalAccess &access, StringRef role)
+    : access(access), role(role), put(access.op->getParentOfType<PutOp>()) {}
+
+LogicalResult Follower::check(Operation *op, const State &state) {
+  std::optional<GlobalAccess> later = findGlobalAccess(op);
+  StringRef its = findRoleOf(op);
+  if (!later || !later->view || its.empty() || its == role ||
+      getWholeView(later->view) != getWholeView(access.view) ||
+      !mayMeet(access, *later, {turned, /*copies=*/2}))
+    return success();
+  auto into = op->getParentOfType<PutOp>();
+  bool byThread = into && into.getBytes() > 0;
+  if (isBehind(here(into ? into.getOperation() : op), its, state, !byThread)) {
+    isOrdered = true;
+    isSeenByEngine |= access.writes && later->isByEngine;
+    return success();
+  }
+  InFlightDiagnostic error =
+      emitSourceError(op, "expected one role to make both accesses of an argument that may meet, or "
+                          "a tile that role \"")
+      << role << "\" hands over behind its own and role \"" << its << "\" gets in front of this one"
+      << (turned ? " of a later trip" : "") << ", got nothing that orders them";
+  error.attachNote(access.op->getLoc()) << "this is the other access";
+  return error;
+}
+
+LogicalResult Follower::visit(Operation *op, State &state) {
+  if (auto put = dyn_cast<PutOp>(op))
+    learnByRelease(put, state);
+  if (auto get = dyn_cast<GetOp>(op))
+    if (Operation *put = findPut(get); put && isTold(put, state))
+      state.known.push_back({getRoleName(get), here(get), isGotToStart(get)});
+  learnByDots(op, state);
+  WalkResult result = op->walk([&](Operation *inner) { return WalkResult(check(inner, state)); });
+  release(op, state);
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult Follower::follow(Operation *op, State &state) {
+  if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+    return visit(op, state);
+  State inside = state;
+  for (Region &region : op->getRegions()) {
+    if (isa<scf::IfOp>(op))
+      inside = state;
+    if (!region.empty() && failed(follow(region.front(), nullptr, inside)))
+      return failure();
+  }
+  auto trips = op->getAttrOfType<IntegerAttr>(kLeastTripsAttrName);
+  if (isa<scf::ForOp>(op) && trips && trips.getInt() > 0)
+    state = inside;
+  return success();
+}
+
+/// The ops of a block, from behind one of them on if it is given.
+LogicalResult Follower::follow(Block &block, Operation *behind, State &state) {
+  for (Operation *op = behind ? behind->getNextNode() : &block.front(); op; op = op->getNextNode())
+    if (failed(follow(op, state)))
+      return failure();
+  return success();
+}
+
+/// The next trip of a loop, of which this block was run last.
+LogicalResult Follower::followNext(Block &block, State state) {
+  Operation *loop = block.getParentOp();
+  auto blocks = llvm::map_to_vector(loop->getRegions(), [](Region &it) { return &it.front(); });
+  // A while that was asked for a trip makes it.
+  if (blocks.size() > 1 && &block == blocks.front() &&
+      failed(follow(*blocks.back(), nullptr, state)))
+    return failure();
+  turned = loop;
+  bool isRefused = llvm::any_of(
+      blocks, [&](Block *block) { return failed(follow(*block, nullptr, state)); });
+  turned = nullptr;
+  return failure(isRefused);
+}
+
+LogicalResult Follower::run() {
+  State state;
+  Operation *op = put ? put.getOperation() : access.op;
+  if (!put)
+    state.known.push_back({role, here(op), /*byThread=*/false});
+  for (; !isa<KernelOp>(op); op = op->getParentOp()) {
+    Block &block = *op->getBlock();
+    if (failed(follow(block, op, state)))
+      return failure();
+    Operation *parent = block.getParentOp();
+    // Programs have no order.
+    if (isa<scf::ForOp, scf::WhileOp>(parent) && !parent->hasAttr(kProgramsAttrName) &&
+        failed(followNext(block, state)))
+      return failure();
+  }
+  return success();
+}
+
+//===- What is under way --------------------------------------------------------------------===//
+
+/// Whether what a role hands over is made of a tensor that it loads, so that it has come by then.
+static bool isHandedOn(LoadOp load) {
+  StringRef role = getRoleName(load);
+  bool hasEngines = load->getParentOfType<KernelOp>()
+                        .walk([&](PutOp put) {
+                          bool isIts = getRoleName(put) == role && put.getBytes() > 0;
+                          return isIts ? WalkResult::interrupt() : WalkResult::advance();
+                        })
+                        .wasInterrupted();
+  llvm::SetVector<Operation *> users;
+  users.insert_range(load->getUsers());
+  for (unsigned i = 0; i < users.size(); ++i) {
+    if (isa<WriteOp>(users[i]) && users[i]->getParentOfType<PutOp>())
+      return !hasEngines;
+    SmallVector<Operation *> next(users[i]->getUsers());
+    users.insert_range(next);
+  }
+  return false;
+}
+
+/// Waits behind an access that another role's follows. Copies into a ring have come when it says so.
+void Follower::completeAccess() const {
+  auto load = dyn_cast<LoadOp>(access.op);
+  if (!isOrdered || put || (load && isHandedOn(load)))
+    return;
+  auto store = dyn_cast<StoreOp>(access.op);
+  bool isByEngine =
+      access.isByEngine || (store && isa_and_nonnull<EngineAtomInterface>(store.getAtomAttr()));
+  OpBuilder builder(access.op->getContext());
+  builder.setInsertionPointAfter(access.op);
+  Location loc = access.op->getLoc();
+  SmallVector<Operation *> made;
+  if (isByEngine)
+    made.push_back(WaitStoresOp::create(builder, loc, /*in_flight=*/0, /*written=*/true));
+  made.push_back(
+      BarrierOp::create(builder, loc, isSeenByEngine, /*all_copies=*/false, /*global=*/true));
+  for (Operation *op : made) {
+    setRoleName(op, role);
+    copyPlace(access.op, op);
+    op->removeAttr(spellDecision(op, "order")); // they follow it
+  }
+}
+
+LogicalResult kiln::orderAcrossRoles(KernelOp kernel) {
+  SmallVector<Follower> followers;
+  WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
+    std::optional<GlobalAccess> access = findGlobalAccess(op);
+    StringRef role = findRoleOf(op);
+    // What is made of an argument by arithmetic, and so another one, is its author's to keep.
+    if (!access || !access->view || role.empty() || !isa<BlockArgument>(getWholeView(access->view)))
+      return WalkResult::advance();
+    return WalkResult(followers.emplace_back(*access, role).run());
+  });
+  if (result.wasInterrupted())
+    return failure();
+  for (const Follower &follower : followers)
+    follower.completeAccess();
+  return success();
+}
