@@ -116,7 +116,10 @@ static std::optional<bool> isLater(Operation *first, Operation *later, int64_t t
   std::optional<int64_t> order = findNumber(first, "order"), next = findNumber(later, "order");
   if (order && next)
     return *order < *next;
-  return !order && !next && first->isBeforeInBlock(later);
+  bool hasOrders = llvm::any_of(block, [&](Operation &op) {
+    return getRoleName(&op) == role && findNumber(&op, "order");
+  });
+  return !hasOrders && first->isBeforeInBlock(later);
 }
 
 static SmallVector<Operation *> getOpsAround(Operation *op) {
@@ -199,6 +202,16 @@ static void findDots(Value value, llvm::SetVector<Operation *> &dots, DenseSet<V
     }
 }
 
+/// The first op in the source that reads what is got, which may come as late as that.
+static Operation *findFirstReader(GetOp get) {
+  Operation *first = nullptr;
+  for (Value buffer : get.getBuffers())
+    for (Operation *reader : findReaders(buffer))
+      if (Operation *here = get->getBlock()->findAncestorOpInBlock(*reader))
+        first = !first || here->isBeforeInBlock(first) ? here : first;
+  return first;
+}
+
 /// Whether what an op uses is a sum that a role's dots make behind the access: they end in order.
 bool Follower::isBehindDots(Operation *user, StringRef role, const State &state) const {
   llvm::SetVector<Operation *> dots;
@@ -206,7 +219,12 @@ bool Follower::isBehindDots(Operation *user, StringRef role, const State &state)
   for (Value operand : user->getOperands())
     findDots(operand, dots, seen);
   return llvm::any_of(dots, [&](Operation *dot) {
-    return getRoleName(dot) == role && isBehind(here(dot), role, state, /*allWarps=*/false);
+    return getRoleName(dot) == role && llvm::any_of(state.known, [&](const Known &it) {
+             auto get = dyn_cast<GetOp>(it.from.op);
+             Operation *from = get ? findFirstReader(get) : it.from.op;
+             return it.role == role && from && !isa<ReadOp>(from) &&
+                    isAtOrBehind({from, it.from.turned}, here(dot), role);
+           });
   });
 }
 
@@ -247,13 +265,16 @@ void Follower::release(Operation *reader, State &state) {
 
 /// Warps that have a sum in registers know what the thread knew that started its dots.
 void Follower::learnByDots(Operation *op, State &state) {
-  StringRef role = getRoleName(op);
-  if (role.empty() || isa<DotOp, PendOp, CommitOp>(op))
+  if (isa<DotOp, PendOp, CommitOp>(op))
     return;
-  bool isAsked = llvm::any_of(state.known,
-                              [&](const Known &it) { return it.role == role && it.byThread; });
-  if (isAsked && isBehindDots(op, role, state))
-    state.known.push_back({role, here(op), /*byThread=*/false});
+  StringRef role = getRoleName(op);
+  SmallVector<StringRef> asked;
+  for (const Known &it : state.known)
+    if (it.byThread && (role.empty() || it.role == role) && !llvm::is_contained(asked, it.role))
+      asked.push_back(it.role);
+  for (StringRef by : asked)
+    if (isBehindDots(op, by, state))
+      state.known.push_back({by, here(op), /*byThread=*/false});
 }
 
 //===- The source ---------------------------------------------------------------------------===//
@@ -413,4 +434,19 @@ LogicalResult kiln::orderAcrossRoles(KernelOp kernel) {
   for (const Follower &follower : followers)
     follower.completeAccess();
   return success();
+}
+
+DenseSet<Operation *> kiln::findMeetingRoles(WarpGroupsOp groups) {
+  SmallVector<std::pair<GlobalAccess, unsigned>> all;
+  for (Region &region : groups.getBodies())
+    region.walk([&](Operation *op) {
+      if (std::optional<GlobalAccess> access = findGlobalAccess(op))
+        all.push_back({*access, region.getRegionNumber()});
+    });
+  DenseSet<Operation *> meeting;
+  for (auto &[first, role] : all)
+    for (auto &[second, other] : all)
+      if (role != other && mayMeetAcrossRoles(first, second))
+        meeting.insert(first.op);
+  return meeting;
 }

@@ -3,6 +3,7 @@
 #define KILN_LIB_SCHEDULE_ACROSSROLES_H
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace kiln {
 
@@ -18,6 +19,10 @@ namespace kiln {
 /// unless the loop is known to have a trip. Stages and orders of a role's ops in a loop say which
 /// of them come first; where they leave it open, an op is not known to be behind another.
 llvm::LogicalResult orderAcrossRoles(tile::KernelOp kernel);
+
+/// The accesses that may meet one of another role's: what their role gets in front of them it gets
+/// there, since that may be what orders them.
+llvm::DenseSet<mlir::Operation *> findMeetingRoles(tile::WarpGroupsOp groups);
 
 } // namespace kiln
 
