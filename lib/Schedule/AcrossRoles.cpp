@@ -116,9 +116,8 @@ static std::optional<bool> isLater(Operation *first, Operation *later, int64_t t
   std::optional<int64_t> order = findNumber(first, "order"), next = findNumber(later, "order");
   if (order && next)
     return *order < *next;
-  bool hasOrders = llvm::any_of(block, [&](Operation &op) {
-    return getRoleName(&op) == role && findNumber(&op, "order");
-  });
+  bool hasOrders = llvm::any_of(
+      block, [&](Operation &op) { return getRoleName(&op) == role && findNumber(&op, "order"); });
   return !hasOrders && first->isBeforeInBlock(later);
 }
 
@@ -152,7 +151,8 @@ bool Follower::isBehind(Point later, StringRef role, const State &state, bool al
 
 //===- What is handed over ------------------------------------------------------------------===//
 
-/// The put, or commit, of the use that a get is of: each role gets all of a block's, in their order.
+/// The put, or commit, of the use that a get is of: each role gets all of a block's, in their
+/// order.
 static Operation *findPut(GetOp get) {
   SmallVector<Operation *> puts, gets;
   for (Operation &op : *get->getBlock()) {
@@ -297,8 +297,9 @@ LogicalResult Follower::check(Operation *op, const State &state) {
     return success();
   }
   InFlightDiagnostic error =
-      emitSourceError(op, "expected one role to make both accesses of an argument that may meet, or "
-                          "a tile that role \"")
+      emitSourceError(op,
+                      "expected one role to make both accesses of an argument that may meet, or "
+                      "a tile that role \"")
       << role << "\" hands over behind its own and role \"" << its << "\" gets in front of this one"
       << (turned ? " of a later trip" : "") << ", got nothing that orders them";
   error.attachNote(access.op->getLoc()) << "this is the other access";
@@ -350,8 +351,8 @@ LogicalResult Follower::followNext(Block &block, State state) {
       failed(follow(*blocks.back(), nullptr, state)))
     return failure();
   turned = loop;
-  bool isRefused = llvm::any_of(
-      blocks, [&](Block *block) { return failed(follow(*block, nullptr, state)); });
+  bool isRefused =
+      llvm::any_of(blocks, [&](Block *block) { return failed(follow(*block, nullptr, state)); });
   turned = nullptr;
   return failure(isRefused);
 }
@@ -396,7 +397,8 @@ static bool isHandedOn(LoadOp load) {
   return false;
 }
 
-/// Waits behind an access that another role's follows. Copies into a ring have come when it says so.
+/// Waits behind an access that another role's follows. Copies into a ring have come when it says
+/// so.
 void Follower::completeAccess() const {
   auto load = dyn_cast<LoadOp>(access.op);
   if (!isOrdered || put || (load && isHandedOn(load)))

@@ -61,8 +61,9 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
     return meeting.contains(op) || (isa<PutOp>(op) && !meeting.empty());
   };
   for (auto [number, op] : llvm::enumerate(source))
-    if (op->walk([&](Operation *inner) { return WalkResult(failure(meets(inner))); })
-            .wasInterrupted())
+    if (op->walk([&](Operation *inner) {
+            return WalkResult(failure(meets(inner)));
+          }).wasInterrupted())
       for (auto [get, other] : llvm::enumerate(source.take_front(number)))
         if (isa<GetOp>(other) && !problem.ops[get].pins.stage)
           problem.dependences.push_back({unsigned(get), unsigned(number), /*distance=*/0});
