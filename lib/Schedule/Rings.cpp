@@ -2,6 +2,7 @@
 #include "Rings.h"
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 
@@ -239,7 +240,7 @@ static LogicalResult checkSkews(RingPlan &plan, KernelOp kernel) {
     if (role.getSkew() && llvm::none_of(plan, [&](const Ring &ring) {
           return llvm::is_contained(ring.getConsumers(), role);
         }))
-      return kernel.emitOpError("expected loads with 'buffer' that role \"")
+      return emitPinError(kernel, kRolesAttrName, "expected loads with 'buffer' that role \"")
              << role.getName() << "\" uses, since it has a skew";
   return success();
 }
