@@ -2,6 +2,7 @@
 #include "AcrossRoles.h"
 #include "Decisions.h"
 #include "GlobalAccesses.h"
+#include "RolePoints.h"
 #include "SourceErrors.h"
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
@@ -21,12 +22,6 @@ static StringRef findRoleOf(Operation *op) {
 }
 
 namespace {
-/// An op as it is run in the trip of the access, or in the next one of a loop around it.
-struct Point {
-  Operation *op;
-  Operation *turned = nullptr;
-};
-
 /// From where on a role is behind the access: all of its warps, or only the thread that starts
 /// dots, or makes copies by engines.
 struct Known {
@@ -41,11 +36,6 @@ struct State {
   /// Channels of which a slot was released behind the access, and in how many more puts who fills
   /// them waits for that.
   SmallVector<std::pair<Value, int64_t>> released;
-};
-
-/// The stages that an op of a loop may have.
-struct Stages {
-  int64_t least, most;
 };
 
 /// Follows the source from one access.
@@ -79,77 +69,13 @@ private:
 };
 } // namespace
 
-//===- Points of a role's program -----------------------------------------------------------===//
-
-/// Whether a role's ops of a loop have stages or orders, so that they may be moved.
-static bool isMoved(Block &body, StringRef role) {
-  return llvm::any_of(body, [&](Operation &op) {
-    return getRoleName(&op) == role &&
-           (findNumber(&op, "stage").value_or(0) > 0 || findNumber(&op, "order"));
-  });
-}
-
-/// Those that an op has in its block, by what is said of it or of the others of the role.
-static Stages getStages(Operation *op, StringRef role) {
-  if (std::optional<int64_t> stage = findNumber(op, "stage"))
-    return {*stage, *stage};
-  Stages stages{0, 0};
-  for (Operation &other : *op->getBlock())
-    if (getRoleName(&other) == role)
-      stages.most = std::max(stages.most, findNumber(&other, "stage").value_or(0));
-  return stages;
-}
-
-/// Whether a role surely runs an op of a block, so many trips later, behind another one there;
-/// nothing if they are one op of one trip.
-static std::optional<bool> isLater(Operation *first, Operation *later, int64_t trips,
-                                   StringRef role) {
-  Block &block = *first->getBlock();
-  if (first == later)
-    return trips == 0 ? std::nullopt : std::optional(trips > 0);
-  if (!isa<scf::ForOp, scf::WhileOp>(block.getParentOp()) || !isMoved(block, role))
-    return trips != 0 ? trips > 0 : first->isBeforeInBlock(later);
-  Stages before = getStages(first, role), behind = getStages(later, role);
-  int64_t least = trips + behind.least - before.most;
-  if (least != 0)
-    return least > 0;
-  std::optional<int64_t> order = findNumber(first, "order"), next = findNumber(later, "order");
-  if (order && next)
-    return *order < *next;
-  bool hasOrders = llvm::any_of(
-      block, [&](Operation &op) { return getRoleName(&op) == role && findNumber(&op, "order"); });
-  return !hasOrders && first->isBeforeInBlock(later);
-}
-
-static SmallVector<Operation *> getOpsAround(Operation *op) {
-  SmallVector<Operation *> ops;
-  for (; !isa<KernelOp>(op); op = op->getParentOp())
-    ops.push_back(op);
-  std::reverse(ops.begin(), ops.end());
-  return ops;
-}
-
-/// Whether a role surely comes to a point behind another one, or at it.
-static bool isAtOrBehind(Point first, Point later, StringRef role) {
-  for (auto [x, y] : llvm::zip(getOpsAround(first.op), getOpsAround(later.op))) {
-    Operation *parent = x->getParentOp();
-    // Of a while what asks for a trip comes in front of the trip.
-    if (x->getBlock() != y->getBlock())
-      return isa<scf::WhileOp>(parent) && x->getParentRegion()->getRegionNumber() == 0;
-    int64_t trips = int64_t(later.turned == parent) - int64_t(first.turned == parent);
-    if (std::optional<bool> isIt = isLater(x, y, trips, role))
-      return *isIt;
-  }
-  return first.op == later.op;
-}
+//===- What is handed over ------------------------------------------------------------------===//
 
 bool Follower::isBehind(Point later, StringRef role, const State &state, bool allWarps) const {
   return llvm::any_of(state.known, [&](const Known &it) {
     return it.role == role && !(allWarps && it.byThread) && isAtOrBehind(it.from, later, role);
   });
 }
-
-//===- What is handed over ------------------------------------------------------------------===//
 
 /// The put, or commit, of the use that a get is of: each role gets all of a block's, in their
 /// order.
@@ -422,17 +348,23 @@ void Follower::completeAccess() const {
 }
 
 LogicalResult kiln::orderAcrossRoles(KernelOp kernel) {
-  SmallVector<Follower> followers;
-  WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
+  SmallVector<std::pair<GlobalAccess, StringRef>> all;
+  kernel.getBody().walk([&](Operation *op) {
     std::optional<GlobalAccess> access = findGlobalAccess(op);
     StringRef role = findRoleOf(op);
-    // What is made of an argument by arithmetic, and so another one, is its author's to keep.
-    if (!access || !access->view || role.empty() || !isa<BlockArgument>(getWholeView(access->view)))
-      return WalkResult::advance();
-    return WalkResult(followers.emplace_back(*access, role).run());
+    // A view that is made of a number is another one than any argument, for all that is known.
+    if (access && access->view && !role.empty() && isa<BlockArgument>(getWholeView(access->view)))
+      all.push_back({*access, role});
   });
-  if (result.wasInterrupted())
-    return failure();
+  SmallVector<Follower> followers;
+  for (const auto &[access, role] : all) {
+    bool isShared = llvm::any_of(all, [&, access = access, role = role](const auto &other) {
+      return other.second != role && (access.writes || other.first.writes) &&
+             getWholeView(other.first.view) == getWholeView(access.view);
+    });
+    if (isShared && failed(followers.emplace_back(access, role).run()))
+      return failure();
+  }
   for (const Follower &follower : followers)
     follower.completeAccess();
   return success();
