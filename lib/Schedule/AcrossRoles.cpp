@@ -165,7 +165,7 @@ bool Follower::isTold(Operation *by, const State &state) const {
 /// Who fills a slot waits until it was released.
 void Follower::learnByRelease(PutOp put, State &state) {
   for (auto &[channel, puts] : state.released)
-    if (channel == put.getChannel() && --puts == 0)
+    if (channel == put.getChannel() && --puts == 0 && !isMoved(*put->getBlock(), getRoleName(put)))
       state.known.push_back({getRoleName(put), here(put), put.getBytes() > 0});
 }
 

@@ -29,6 +29,12 @@ static bool joinsDots(Operation *op) {
          });
 }
 
+static bool waitsForAccess(Operation *op) {
+  auto barrier = dyn_cast<BarrierOp>(op);
+  auto stores = dyn_cast<WaitStoresOp>(op);
+  return (barrier && barrier.getGlobal()) || (stores && stores.getWritten());
+}
+
 /// The block as a problem: one role, one op for each of the trip's, in the order of the source.
 static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> source,
                                      const DenseSet<Operation *> &meeting) {
@@ -67,6 +73,10 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
       for (auto [get, other] : llvm::enumerate(source.take_front(number)))
         if (isa<GetOp>(other) && !problem.ops[get].pins.stage)
           problem.dependences.push_back({unsigned(get), unsigned(number), /*distance=*/0});
+  // What waits behind an access is of its trip.
+  for (unsigned number = 1; number < source.size(); ++number)
+    if (waitsForAccess(source[number]))
+      problem.dependences.push_back({number - 1, number, /*distance=*/0});
   for (auto [number, op] : llvm::enumerate(source))
     for (Value operand : trip.getOperands(op))
       if (std::optional<Dependence> need = trip.findMaker(operand))

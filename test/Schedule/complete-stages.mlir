@@ -45,3 +45,19 @@ tile.kernel @meets(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"l
   tile.store %u, %b[%c0] {role = "use"} : !tile, !view
   tile.return
 }
+
+// What waits behind an access is of its trip.
+// CHECK-LABEL: tile.kernel @waits
+// CHECK: tile.store {{.*}} {order = [[#STORE:]] : i64, stage = 1 : i64}
+// CHECK: tile.barrier global {order = [[#STORE+1]] : i64, stage = 1 : i64}
+tile.kernel @waits(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  scf.for %i = %c0 to %n step %c128 {
+    %t = tile.load %a[%i] {stage = 0, role = "all"} : !view -> !t
+    %v = arith.mulf %t, %t {tile.stage = 1, tile.role = "all"} : !t
+    tile.store %v, %b[%i] {role = "all"} : !t, !view
+    tile.barrier global {role = "all"}
+  }
+  tile.return
+}
