@@ -107,25 +107,41 @@ static bool isGotToStart(GetOp get) {
   });
 }
 
-/// The dots that end by commit of which a value is the sum, or that loops and conditions hand out.
+/// What loops and conditions hand out or on as a value, in all that may run.
+static SmallVector<Value> findHandedOn(Value value) {
+  SmallVector<Value> values;
+  auto argument = dyn_cast<BlockArgument>(value);
+  Operation *parent = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+  unsigned index = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+    if (argument && index == 0)
+      return values;
+    index -= argument ? 1 : 0;
+    return {loop.getInits()[index], loop.getYieldedValues()[index]};
+  }
+  if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+    if (argument && argument.getOwner() == loop.getBeforeBody())
+      return {loop.getInits()[index], loop.getYieldOp()->getOperand(index)};
+    return {loop.getConditionOp().getArgs()[index]};
+  }
+  if (auto condition = dyn_cast<scf::IfOp>(parent))
+    return {condition.thenYield()->getOperand(index), condition.elseYield()->getOperand(index)};
+  return values;
+}
+
+/// The dots that end by commit of which a value is the sum.
 static void findDots(Value value, llvm::SetVector<Operation *> &dots, DenseSet<Value> &seen) {
+  if (!seen.insert(value).second)
+    return;
   Operation *maker = value.getDefiningOp();
-  if (!maker || !seen.insert(value).second)
-    return;
-  if (isCommitted(maker))
+  if (maker && isCommitted(maker))
     dots.insert(maker);
-  if (auto pend = dyn_cast<PendOp>(maker))
-    findDots(pend.getTensor(), dots, seen);
-  if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(maker))
-    return;
-  unsigned index = cast<OpResult>(value).getResultNumber();
-  for (Region &region : maker->getRegions())
-    if (!region.empty()) {
-      Operation *end = region.front().getTerminator();
-      unsigned at = index + isa<scf::ConditionOp>(end);
-      if (at < end->getNumOperands())
-        findDots(end->getOperand(at), dots, seen);
-    }
+  else if (isa_and_nonnull<PendOp, SliceOp, ConcatOp>(maker)) // parts of a product
+    for (Value operand : maker->getOperands())
+      findDots(operand, dots, seen);
+  else
+    for (Value handedOn : findHandedOn(value))
+      findDots(handedOn, dots, seen);
 }
 
 /// The first op in the source that reads what is got, which may come as late as that.
@@ -191,7 +207,7 @@ void Follower::release(Operation *reader, State &state) {
 
 /// Warps that have a sum in registers know what the thread knew that started its dots.
 void Follower::learnByDots(Operation *op, State &state) {
-  if (isa<DotOp, PendOp, CommitOp>(op))
+  if (isa<DotOp, PendOp, CommitOp, SliceOp, ConcatOp>(op))
     return;
   StringRef role = getRoleName(op);
   SmallVector<StringRef> asked;
