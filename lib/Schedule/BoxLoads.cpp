@@ -8,13 +8,16 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Whether memory that is loaded may be stored to behind the load and in front of another op.
+/// Whether memory that is loaded may be stored to behind the load and in front of another op: by
+/// the role itself, or by another one, which a barrier then orders behind the load.
 static bool mayBeStored(LoadOp load, Operation *until) {
   std::optional<GlobalAccess> loaded = findGlobalAccess(load);
   for (Operation *op = load->getNextNode(); op != until; op = op->getNextNode()) {
     WalkResult result = op->walk([&](Operation *each) {
       std::optional<GlobalAccess> access = findGlobalAccess(each);
-      bool meets = access && access->writes && (!loaded || mayMeet(*access, *loaded, Meeting()));
+      auto barrier = dyn_cast<BarrierOp>(each);
+      bool meets = (barrier && barrier.getGlobal()) ||
+                   (access && access->writes && (!loaded || mayMeet(*access, *loaded, Meeting())));
       return meets ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())

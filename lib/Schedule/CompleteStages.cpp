@@ -3,6 +3,7 @@
 // Both sides of a ring go round its slots in the order of the source. Where some uses of a ring in
 // a loop are later than others, or in another order, all slots of an iteration are told at the
 // beginning of it, and carried to where they are used.
+#include "AcrossRoles.h"
 #include "LoopProblem.h"
 #include "SourceErrors.h"
 #include "kiln/Schedule/Passes.h"
@@ -28,8 +29,15 @@ static bool joinsDots(Operation *op) {
          });
 }
 
+static bool waitsForAccess(Operation *op) {
+  auto barrier = dyn_cast<BarrierOp>(op);
+  auto stores = dyn_cast<WaitStoresOp>(op);
+  return (barrier && barrier.getGlobal()) || (stores && stores.getWritten());
+}
+
 /// The block as a problem: one role, one op for each of the trip's, in the order of the source.
-static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> source) {
+static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> source,
+                                     const DenseSet<Operation *> &meeting) {
   schedule::Problem problem;
   problem.isLoop = trip.loop != nullptr;
   problem.roles.push_back({"this role"});
@@ -54,6 +62,21 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
     for (auto [put, get] : llvm::zip(numbers, gets[channel]))
       if (!problem.ops[get].pins.stage)
         problem.dependences.push_back({put, get, /*distance=*/0});
+  // What it gets may say that others are done with memory that it accesses, or hands on, then.
+  auto meets = [&](Operation *op) {
+    return meeting.contains(op) || (isa<PutOp>(op) && !meeting.empty());
+  };
+  for (auto [number, op] : llvm::enumerate(source))
+    if (op->walk([&](Operation *inner) {
+            return WalkResult(failure(meets(inner)));
+          }).wasInterrupted())
+      for (auto [get, other] : llvm::enumerate(source.take_front(number)))
+        if (isa<GetOp>(other) && !problem.ops[get].pins.stage)
+          problem.dependences.push_back({unsigned(get), unsigned(number), /*distance=*/0});
+  // What waits behind an access is of its trip.
+  for (unsigned number = 1; number < source.size(); ++number)
+    if (waitsForAccess(source[number]))
+      problem.dependences.push_back({number - 1, number, /*distance=*/0});
   for (auto [number, op] : llvm::enumerate(source))
     for (Value operand : trip.getOperands(op))
       if (std::optional<Dependence> need = trip.findMaker(operand))
@@ -141,14 +164,14 @@ static StringRef findRoleAround(Block &block) {
   return {};
 }
 
-static LogicalResult complete(Block &block) {
+static LogicalResult complete(Block &block, const DenseSet<Operation *> &meeting) {
   Trip trip(block);
   SmallVector<Operation *> source;
   for (Operation &op : block)
     if (trip.stages.contains(&op))
       source.push_back(&op);
   schedule::Violation why;
-  schedule::Problem problem = makeProblem(trip, source);
+  schedule::Problem problem = makeProblem(trip, source, meeting);
   std::optional<schedule::Problem> completed = schedule::completePins(problem, &why);
   while (completed && trip.loop && delayPuts(trip, source, problem, *completed))
     completed = schedule::completePins(problem, &why);
@@ -160,7 +183,7 @@ static LogicalResult complete(Block &block) {
     return error;
   }
   if (trip.loop && tellSlotsFirst(block, source, *completed))
-    return complete(block);
+    return complete(block, meeting);
   Builder builder(block.getParentOp()->getContext());
   for (auto [op, asked] : llvm::zip_equal(source, completed->ops)) {
     op->setAttr(spellDecision(op, "stage"), builder.getI64IntegerAttr(*asked.pins.stage));
@@ -173,9 +196,11 @@ namespace {
 struct CompleteStages : kiln::impl::CompleteStagesBase<CompleteStages> {
   void runOnOperation() override {
     WalkResult result = getOperation().walk([](WarpGroupsOp groups) -> WalkResult {
-      return groups.walk([](Block *block) {
+      DenseSet<Operation *> meeting = findMeetingRoles(groups);
+      return groups.walk([&](Block *block) {
         bool isOurs = isa<WarpGroupsOp, scf::ForOp, scf::IfOp, scf::WhileOp>(block->getParentOp());
-        return WalkResult(success(!isOurs || !hasDecisions(*block) || succeeded(complete(*block))));
+        return WalkResult(
+            success(!isOurs || !hasDecisions(*block) || succeeded(complete(*block, meeting))));
       });
     });
     if (result.wasInterrupted())

@@ -1,6 +1,7 @@
 // What the realising passes ask of decisions.
 #include "Decisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
 #include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
 
@@ -89,7 +90,7 @@ static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterfa
   int64_t named = sync ? sync.getGroupBarriers() : 0;
   // Roles wait for one another by barriers in memory.
   if (roles.size() > 1 && !(sync && sync.hasBarriers()))
-    return op->emitOpError("expected one role, since ")
+    return emitPinError(op, kRolesAttrName, "expected one role, since ")
            << target.getSpelling() << " has one barrier for all warps, got " << roles.size();
   if (named == 0)
     return success();
@@ -101,9 +102,9 @@ static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterfa
     needed += areBlocks && role.getWarps() == 1 ? 0 : role.getCopies();
   if (needed <= named)
     return success();
-  InFlightDiagnostic error = op->emitOpError("expected roles and copies that take at most ")
-                             << named << " barriers on " << target.getSpelling()
-                             << ", one each, got " << needed << ": ";
+  InFlightDiagnostic error =
+      emitPinError(op, kRolesAttrName, "expected roles and copies that take at most ")
+      << named << " barriers on " << target.getSpelling() << ", one each, got " << needed << ": ";
   llvm::interleaveComma(roles.getAsRange<RoleAttr>(), error, [&](RoleAttr role) {
     error << "\"" << role.getName() << "\" takes " << role.getCopies() + 1;
   });
@@ -132,15 +133,15 @@ LogicalResult kiln::checkRoleLimits(Operation *op, ArrayAttr roles) {
     if (!registers)
       continue;
     if (!rule.step)
-      return op->emitOpError("expected no registers of role \"")
+      return emitPinError(op, kRolesAttrName, "expected no registers of role \"")
              << role.getName() << "\", since no role hands any to another on "
              << target.getSpelling() << ", got " << registers;
     if (registers < rule.least || registers > rule.most || registers % rule.step)
-      return op->emitOpError("expected registers of role \"")
+      return emitPinError(op, kRolesAttrName, "expected registers of role \"")
              << role.getName() << "\" to be a multiple of " << rule.step << " from " << rule.least
              << " to " << rule.most << " on " << target.getSpelling() << ", got " << registers;
     if (role.getWarps() % rule.warps)
-      return op->emitOpError("expected a multiple of ")
+      return emitPinError(op, kRolesAttrName, "expected a multiple of ")
              << rule.warps << " warps in role \"" << role.getName()
              << "\", which says its registers, got " << role.getWarps();
   }
@@ -148,7 +149,7 @@ LogicalResult kiln::checkRoleLimits(Operation *op, ArrayAttr roles) {
   int64_t atEntry = int64_t(chip.getRegistersAtEntry(warps)) * warps * chip.warpSize;
   if (total <= atEntry)
     return success();
-  return op->emitOpError("expected roles, with all copies and turns, of at most ")
+  return emitPinError(op, kRolesAttrName, "expected roles, with all copies and turns, of at most ")
          << atEntry << " registers together, which " << warps << " warps begin with, got " << total;
 }
 

@@ -2,6 +2,7 @@
 // will be a copy: so all that is decided is decided for a program, and for no warps but its own.
 #include "Decisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
@@ -26,7 +27,7 @@ static LogicalResult check(KernelOp kernel) {
         std::pair(kClusterAttrName, "a cluster is one of programs that are blocks"),
         std::pair(kOverlapAttrName, "a launch waits for whole blocks")})
     if (kernel->hasAttr(name) && !isa<BoolAttr>(kernel->getAttr(name)))
-      return kernel.emitOpError("expected no '")
+      return emitPinError(kernel, kBlockProgramsAttrName, "expected no '")
              << name << "' beside '" << kBlockProgramsAttrName << "', since " << why;
   WalkResult result = kernel.getBody().walk([&](scf::ForOp loop) -> WalkResult {
     if (!loop->hasAttr(kShareAttrName))

@@ -1,5 +1,6 @@
 // PersistentGrid.h: the order of tiles, and the parts of a program that runs many of them.
 #include "PersistentGrid.h"
+#include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/IR/IRMapping.h"
@@ -144,19 +145,19 @@ int64_t PersistentGrid::countGrouped() {
 LogicalResult PersistentGrid::checkCluster() {
   int64_t size = cluster[0] * cluster[1] * cluster[2];
   if (persistent.getPrograms() % size)
-    return kernel.emitOpError("expected '")
+    return emitPinError(kernel, kPersistentAttrName, "expected '")
            << kPersistentAttrName << "' of whole clusters of " << size << " programs, got "
            << persistent.getPrograms();
   if (persistent.getGroup() == 1 || persistent.getGroup() % countGrouped() == 0)
     return success();
-  return kernel.emitOpError("expected '")
+  return emitPinError(kernel, kPersistentAttrName, "expected '")
          << kPersistentAttrName << "' to group whole clusters, of " << countGrouped()
          << " tiles along an axis, got groups of " << persistent.getGroup();
 }
 
 FailureOr<PersistentGrid> PersistentGrid::get(KernelOp kernel) {
   if (!kernel.hasGrid())
-    return kernel.emitOpError("expected a grid region, since '")
+    return emitPinError(kernel, kPersistentAttrName, "expected a grid region, since '")
            << kPersistentAttrName << "' is decided";
   PersistentGrid made(kernel);
   if (failed(checkRaster(made.grid, made.raster, made.persistent)) || failed(made.checkCluster()))

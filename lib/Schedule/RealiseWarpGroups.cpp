@@ -1,4 +1,5 @@
 // Slices a program by role: each gets its own ops and, of all others, what these need.
+#include "AcrossRoles.h"
 #include "Slice.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
@@ -42,7 +43,7 @@ static LogicalResult realise(KernelOp kernel, ArrayAttr roles) {
   if (failed(checkRoles(kernel)))
     return failure();
   FailureOr<ScalarReads> reads = handOverScalars(kernel, roles);
-  if (failed(reads))
+  if (failed(reads) || failed(orderAcrossRoles(kernel)))
     return failure();
   int64_t warps = 0, decidedWarps = 0;
   SmallVector<Slice> slices;

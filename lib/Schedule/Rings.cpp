@@ -2,6 +2,7 @@
 #include "Rings.h"
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 
@@ -213,11 +214,28 @@ static LogicalResult checkOrder(Block &body) {
   return success();
 }
 
+/// The outermost condition of a loop's trip that an op stands in; null if there is none.
+static scf::IfOp findConditionOfTrip(Operation *op) {
+  scf::IfOp condition;
+  for (; isa<scf::IfOp>(op->getParentOp()); op = condition)
+    condition = cast<scf::IfOp>(op->getParentOp());
+  return condition && getLoopOfTrips(condition) ? condition : scf::IfOp();
+}
+
 /// Stages and orders are those of a trip of a loop, and of a role.
 static LogicalResult checkPlace(Operation *op) {
   for (StringRef name : {"stage", "order"}) {
     if (!getDecision(op, name))
       continue;
+    if (scf::IfOp condition = findConditionOfTrip(op)) {
+      InFlightDiagnostic error = op->emitOpError("expected the condition that it stands in to have "
+                                                 "'")
+                                 << spellDecision(condition, name)
+                                 << "', since all in it run at one place of a trip, got '"
+                                 << spellDecision(op, name) << "'";
+      error.attachNote(condition.getLoc()) << "this is the condition";
+      return error;
+    }
     if (!getLoopOfTrips(op))
       return op->emitOpError("expected to stand in a loop, since '")
              << spellDecision(op, name) << "' is decided";
@@ -239,7 +257,7 @@ static LogicalResult checkSkews(RingPlan &plan, KernelOp kernel) {
     if (role.getSkew() && llvm::none_of(plan, [&](const Ring &ring) {
           return llvm::is_contained(ring.getConsumers(), role);
         }))
-      return kernel.emitOpError("expected loads with 'buffer' that role \"")
+      return emitPinError(kernel, kRolesAttrName, "expected loads with 'buffer' that role \"")
              << role.getName() << "\" uses, since it has a skew";
   return success();
 }

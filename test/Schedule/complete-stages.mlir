@@ -24,3 +24,40 @@ tile.kernel @rest(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#ti
   }
   tile.return
 }
+
+// A tile is got as late as its users let it, but not behind an access of memory that who puts it may
+// have had to access first.
+// CHECK-LABEL: tile.kernel @meets
+// CHECK: role #tile.role<"use"
+// CHECK: tile.get {{.*}} {order = [[#GET:]]
+// CHECK: tile.read {{.*}} {order = [[#READ:]]
+// CHECK: tile.store {{.*}} {order = [[#GET+1]]
+// CHECK: arith.negf {{.*}} {tile.order = [[#READ+1]]
+#rows = #tile.layout<offset = [[1],[2],[4],[8],[16],[32],[64]]>
+#l = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]], warp = [[32],[64]]>
+!tile = tensor<128xf32, #l>
+tile.kernel @meets(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"use", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %v = arith.constant dense<1.0> : !tile
+  %t = tile.load %a[%c0] {atom = #nvptx.tma, buffer = !tile.buffer<128xf32, #rows>, role = "load"} : !view -> !tile
+  tile.store %v, %a[%c0] {role = "use"} : !tile, !view
+  %u = arith.negf %t {tile.role = "use"} : !tile
+  tile.store %u, %b[%c0] {role = "use"} : !tile, !view
+  tile.return
+}
+
+// What waits behind an access is of its trip.
+// CHECK-LABEL: tile.kernel @waits
+// CHECK: tile.store {{.*}} {order = [[#STORE:]] : i64, stage = 1 : i64}
+// CHECK: tile.barrier global {order = [[#STORE+1]] : i64, stage = 1 : i64}
+tile.kernel @waits(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  scf.for %i = %c0 to %n step %c128 {
+    %t = tile.load %a[%i] {stage = 0, role = "all"} : !view -> !t
+    %v = arith.mulf %t, %t {tile.stage = 1, tile.role = "all"} : !t
+    tile.store %v, %b[%i] {role = "all"} : !t, !view
+    tile.barrier global {role = "all"}
+  }
+  tile.return
+}

@@ -190,6 +190,24 @@ tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 4>]}
 
 // -----
 
+// All that stands in a condition has the condition's stage.
+tile.kernel @k(%a: f32, %n: index, %holds: i1) attributes {tile.roles = [#tile.role<"mma", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    // expected-note@+1 {{this is the condition}}
+    scf.if %holds {
+      scf.if %holds {
+        // expected-error@+1 {{expected the condition that it stands in to have 'tile.stage', since all in it run at one place of a trip, got 'tile.stage'}}
+        %e = arith.addf %a, %a {tile.stage = 1, tile.role = "mma"} : f32
+      }
+    }
+  }
+  tile.return
+}
+
+// -----
+
 // expected-error@+1 {{expected loads with 'buffer' that role "mma" uses, since it has a skew}}
 tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = 2, skew = 1>]} {
   %e = arith.addf %a, %a {tile.role = "mma"} : f32

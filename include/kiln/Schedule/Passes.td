@@ -295,7 +295,13 @@ def RealiseWarpGroups : Schedule_Pass<"tile-realise-warp-groups"> {
     loops, conditions and scalars are made again in each region. A scalar that one role makes, as
     what an atomic gives or what becomes of a tensor, goes to the roles that use it through a channel
     of one element. The kernel has as many `tile.warps` as its roles together.
-    The tests are `test/Schedule/realise-warp-groups.mlir` and `hand-over-scalars.mlir`.
+
+    The source's order of two roles' accesses to one argument, of which one writes, is that of
+    what is handed over in between: it is an error if nothing is, and tiles are not known to lie apart.
+    Behind an access by warps that another role's follows stands a `tile.barrier global`, which
+    publishes what engines read; what engines store is waited for.
+    The tests are `test/Schedule/realise-warp-groups.mlir`, `hand-over-scalars.mlir`,
+    `across-roles.mlir` and `across-roles-invalid.mlir`.
   }];
 }
 
@@ -308,7 +314,8 @@ def CompleteStages : Schedule_Pass<"tile-complete-stages"> {
     variable alone have neither: they are made again where they are used.
 
     An op without a stage runs as early as what it needs lets it; gets and reads of a slot, and what
-    puts parts of a dot in flight together, come as late as their users let them. An op without an order stays behind the op that it follows in the
+    puts parts of a dot in flight together, come as late as their users let them, but a get stays in
+    front of accesses of memory that may meet another role's. An op without an order stays behind the op that it follows in the
     source, and comes behind what it needs. The rule is `completePins` of `lib/Schedule/Problem`.
     Only attributes are added.
 

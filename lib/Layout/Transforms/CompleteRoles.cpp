@@ -1,6 +1,7 @@
 // Gives each op that must say who runs it the role that the ops around it tell.
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -337,7 +338,8 @@ static LogicalResult complete(KernelOp kernel, ArrayAttr roles) {
     return failure();
   for (auto role : roles.getAsRange<RoleAttr>())
     if (!named.contains(role.getName()))
-      return kernel.emitOpError("expected something for each role to do, got nothing for \"")
+      return emitPinError(kernel, kRolesAttrName,
+                          "expected something for each role to do, got nothing for \"")
              << role.getName() << "\"";
   return success();
 }

@@ -2,6 +2,7 @@
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
@@ -304,7 +305,8 @@ LogicalResult kiln::checkWarps(KernelOp kernel, TargetInterface target) {
     warps = 0;
     for (auto role : roles.getAsRange<RoleAttr>()) {
       if (!llvm::isPowerOf2_64(role.getWarps()))
-        return kernel.emitOpError("expected a power of two of warps in each copy of role \"")
+        return emitPinError(kernel, kRolesAttrName,
+                            "expected a power of two of warps in each copy of role \"")
                << role.getName() << "\", got " << role.getWarps();
       uint64_t count =
           llvm::SaturatingMultiply<uint64_t>(role.getWarps(), withTurns(kernel, role).getCopies());
@@ -315,12 +317,13 @@ LogicalResult kiln::checkWarps(KernelOp kernel, TargetInterface target) {
   if (target.runsOnHost())
     return success();
   if (pinned && pinned.getInt() != warps)
-    return kernel.emitOpError("expected 'tile.warps' to be those of all roles, ")
+    return emitPinError(kernel, kWarpsAttrName, "expected 'tile.warps' to be those of all roles, ")
            << warps << ", got " << pinned.getInt();
   int64_t most = kMostThreads / target.getChipRecord().warpSize;
   if (warps <= most)
     return success();
-  return kernel.emitOpError("expected at most ")
+  return emitPinError(kernel, kernel->hasAttr(kRolesAttrName) ? kRolesAttrName : kWarpsAttrName,
+                      "expected at most ")
          << most << " warps of a program on " << target.getSpelling() << ", got " << warps;
 }
 
@@ -339,7 +342,7 @@ static LogicalResult checkLaunches(KernelOp kernel, TargetInterface target) {
   Operation *grid = kernel.hasGrid() ? kernel.getGrid().front().getTerminator() : nullptr;
   for (unsigned axis = grid ? grid->getNumOperands() : 3; cluster && axis < 3; ++axis)
     if (cluster[axis] > 1)
-      return kernel.emitOpError("expected '")
+      return emitPinError(kernel, kClusterAttrName, "expected '")
              << kClusterAttrName << "' of one program along "
              << "xyz"[axis] << ", where the grid has no extent, got " << cluster[axis];
   const std::optional<Figure> &most = target.getChipRecord().figures.clusterBlocks;
@@ -348,7 +351,7 @@ static LogicalResult checkLaunches(KernelOp kernel, TargetInterface target) {
     programs = llvm::SaturatingMultiply<uint64_t>(programs, extent);
   if (!most || programs <= most->value)
     return success();
-  return kernel.emitOpError("expected '")
+  return emitPinError(kernel, kClusterAttrName, "expected '")
          << kClusterAttrName << "' of at most " << most->value << " programs on "
          << target.getSpelling() << ", got " << programs;
 }
@@ -360,17 +363,17 @@ static LogicalResult checkTurns(KernelOp kernel, TargetInterface target) {
     return success();
   for (StringRef needed : {StringRef(kRolesAttrName), StringRef(kPersistentAttrName)})
     if (!isa_and_present<ArrayAttr, PersistentAttr>(kernel->getAttr(needed)))
-      return kernel.emitOpError("expected '")
+      return emitPinError(kernel, kTurnsAttrName, "expected '")
              << needed << "', since '" << kTurnsAttrName << "' is decided";
   auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
   for (NamedAttribute each : turns) {
     auto role = llvm::find_if(roles.getAsRange<RoleAttr>(),
                               [&](RoleAttr role) { return role.getName() == each.getName(); });
     if (role == roles.getAsRange<RoleAttr>().end())
-      return kernel.emitOpError("expected roles of the kernel in '")
+      return emitPinError(kernel, kTurnsAttrName, "expected roles of the kernel in '")
              << kTurnsAttrName << "', got \"" << each.getName().getValue() << "\"";
     if ((*role).getCopies() > 1)
-      return kernel.emitOpError("expected one copy of role \"")
+      return emitPinError(kernel, kTurnsAttrName, "expected one copy of role \"")
              << (*role).getName() << "\" to run a program, since copies take programs in turn, got "
              << (*role).getCopies();
   }

@@ -1,4 +1,5 @@
 // Refuses what the target cannot do before anything is decided.
+#include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/TargetInterface.h"
@@ -24,7 +25,8 @@ struct CheckTarget : public impl::CheckTargetBase<CheckTarget> {
     };
     for (tile::KernelOp kernel : getOperation().getOps<tile::KernelOp>()) {
       if (target->runsOnHost() && kernel->hasAttr(tile::kRolesAttrName)) {
-        kernel.emitOpError("expected a target whose programs several warps run, since '")
+        tile::emitPinError(kernel, tile::kRolesAttrName,
+                           "expected a target whose programs several warps run, since '")
             << tile::kRolesAttrName << "' is decided, got " << target->getSpelling()
             << ", which obeys of a schedule what is decided of the grid";
         supported = false;

@@ -61,6 +61,13 @@ class Emitter:
         """The alias of the current location."""
         return self.location()[5:-1]
 
+    def fused_alias(self, places: dict[str, str]) -> str:
+        """The alias of the current location, with the places of decisions if there are any."""
+        if not places:
+            return self.alias()
+        text = ", ".join(f"{name} = loc({place})" for name, place in places.items())
+        return self._alias(f"loc(fused<{{{text}}}>[{self.alias()}])")
+
     def _alias(self, definition: str) -> str:
         name = f"#l{len(self.alias_lines)}"
         self.alias_lines.append(f"{name} = {definition}")

@@ -151,12 +151,13 @@ def _module(c, kernel, types, names, constants, region, body) -> str:
     if attributes:
         head += f" attributes {{{', '.join(attributes)}}}"
     alias = c.e.alias()
+    place = c.e.fused_alias({f"tile.{name}": at for name, at in c.pinned_at.items()})
     lines = [*c.e.alias_lines, "module {"]
     if region is not None:
         lines += [f"{head} grid {{", *region, "  } {"]
     else:
         lines.append(f"{head} {{")
-    lines += [*body, f"  }} loc({alias})", f"}} loc({alias})"]
+    lines += [*body, f"  }} loc({place})", f"}} loc({alias})"]
     return "\n".join(lines) + "\n"
 
 

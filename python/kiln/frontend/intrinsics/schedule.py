@@ -229,6 +229,7 @@ _PIN_KERNEL = {
 def _decide(c: Any, name: str, value: str, what: str, shown: str) -> None:
     """Once or the same again. `value` is as the IR spells it, `shown` as a person does."""
     before = c.decisions.setdefault(name, (value, shown))
+    c.pinned_at.setdefault(name, c.e.alias())
     if before[0] != value:
         raise Misuse(f"expected {what}, got {before[1]} and {shown}")
 

@@ -36,6 +36,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
     copies      how often an `if` had what follows it compiled in both of its branches
     messages    what static_print said, in order
     decisions   what kiln.pin decided, by name: as the IR spells it, and as a person does
+    pinned_at   the alias of the location of each of these
     grid_call   the one call of kiln.grid, or None
     from_addresses  whether a pointer was made of an integer, which may be any array's
     loop_types  the types that a loop's carried values were found to have, so that a loop
@@ -49,6 +50,7 @@ class Compiler(Expressions, Statements, Branches, Loops, Calls):
         self.frames = 0
         self.messages: list[str] = []
         self.decisions: dict[str, tuple[str, str]] = {}
+        self.pinned_at: dict[str, str] = {}
         self.work = 0
         self.copies = 0
         self.grid_call: ast.Call | None = None
