@@ -226,6 +226,9 @@ FailureOr<TripTime> DotRealiser::findWaitTime(DotOp dot) const {
       if (need->distance == 0 || time.stage == own.stage)
         first = std::min(first, time);
     }
+  // A commit tells of each dot by itself, whichever have started since.
+  if (endsByCommit(dot.getAtomAttr()))
+    return first;
   auto hasStarts = [](Operation *op) {
     return op->walk([](StartDotOp) { return WalkResult::interrupt(); }).wasInterrupted();
   };

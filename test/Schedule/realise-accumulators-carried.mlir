@@ -129,3 +129,42 @@ tile.kernel @pair(%n: index) attributes {tile.cluster = array<i64: 2, 1, 1>} {
   }
   tile.return
 }
+
+// A sum in front of the loop with the same columns goes round with the loop's: its sides are two as well.
+// CHECK-LABEL: tile.kernel @shared
+// CHECK: %[[SUMS:.*]] = tile.channel full = 1 empty = 4 : !tile.channel<1, !tile.pending
+// CHECK-NOT: tile.channel full
+// CHECK: %[[S:.*]], %[[P:.*]] = tile.next fills %[[OWN:.*]] :
+// CHECK-NEXT: tile.acquire %[[OWN]][%[[S]], %[[P]]]
+// CHECK-NEXT: %[[D:.*]] = tile.start_dot
+// CHECK-NEXT: tile.commit %[[D]] into %[[OWN]][%[[S]]]
+// CHECK-NEXT: %[[S1:.*]], %[[P1:.*]] = tile.next %[[OWN]]
+// CHECK-NEXT: tile.get %[[OWN]][%[[S1]], %[[P1]]]
+// CHECK: tile.next fills %[[OWN]]
+// CHECK: tile.commit
+// CHECK: scf.for
+// CHECK: tile.next %[[OWN]]
+tile.kernel @shared(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %half = arith.constant dense<0.5> : !t
+      %none = ub.poison : !pending
+      %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+      %t = tile.wait %d in_flight = 0 {tile.columns = 0 : i64} : !pending -> !t
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %t) -> !t {
+        %less = arith.mulf %s, %half : !t
+        %pend = tile.pend %less : !pending
+        %e = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        %u = tile.wait %e in_flight = 0 {tile.carried = "tensor_memory", tile.columns = 0 : i64} : !pending -> !t
+        scf.yield %u : !t
+      }
+      tile.print "sum" (%p) : !t
+    }
+  }
+  tile.return
+}

@@ -1,6 +1,7 @@
 // What a realised schedule says once: bytes, arrivals, registers, and uses of pending results.
 #include "../Decisions.h"
 #include "../Rings.h"
+#include "../SourceErrors.h"
 #include "Protocol.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
@@ -286,15 +287,17 @@ static LogicalResult checkTensorMemory(WarpGroupsOp groups) {
   const std::optional<Figure> &limit = target.getChipRecord().figures.tensorMemory;
   if (limit && total <= limit->value)
     return success();
-  InFlightDiagnostic error = places.back().first.emitOpError("expected accumulators of at most ")
-                             << (limit ? limit->value : 0) << " bytes of tensor memory on "
-                             << target.getSpelling() << ", got " << total;
+  InFlightDiagnostic error =
+      emitSourceError(places.back().first, "expected accumulators of at most ")
+      << (limit ? limit->value : 0) << " bytes of tensor memory on " << target.getSpelling()
+      << ", got " << total;
   for (auto &[channel, bytes] : places) {
     RankedTensorType tensor = channel.getType().getAccumulator().getTensor();
     error.attachNote(channel.getLoc())
         << bytes << " bytes for " << channel.getType().getDepth() << " of "
         << RankedTensorType::get(tensor.getShape(), tensor.getElementType())
-        << ", as 'in_flight' asks for";
+        << (channel.getType().getDepth() > 1 ? ", as copies, turns, 'in_flight' and stages ask for"
+                                             : "");
   }
   return error;
 }
