@@ -114,7 +114,8 @@ LogicalResult DotRealiser::check(Chain &chain) const {
   InFlightDiagnostic error = last.emitOpError("expected in_flight of 0, since ")
                              << last.getAtomAttr()
                              << " tells of each dot by itself when it ends, and no other role "
-                             << "uses the result, got " << *last.getInFlight();
+                             << "uses the result, got " << *last.getInFlight()
+                             << "; stages say for how many trips it is in flight";
   noteSwapped(error, last);
   return error;
 }

@@ -168,3 +168,54 @@ tile.kernel @shared(%n: index) {
   }
   tile.return
 }
+
+// A sum that a condition chooses behind such a loop has its columns: each branch fills a slot in its turn.
+// CHECK-LABEL: tile.kernel @chosen_behind
+// CHECK: tile.channel full = 1 empty = 4 : !tile.channel<1, !tile.pending
+// CHECK-NOT: tile.channel full
+// CHECK: scf.if
+// CHECK: tile.next fills
+// CHECK: scf.for
+// CHECK: tile.fetch
+// CHECK: tile.next fills
+// CHECK: tile.commit
+// CHECK: tile.fetch
+// CHECK: %[[S:.*]], %{{.*}} = tile.next fills %[[SUMS:.*]] :
+// CHECK-NEXT: tile.acquire
+// CHECK: tile.commit %{{.*}} into %[[SUMS]][%[[S]]]
+// CHECK: } else {
+// CHECK-NEXT: %[[S1:.*]], %{{.*}} = tile.next fills %[[SUMS]]
+// CHECK: tile.commit %{{.*}} into %[[SUMS]][%[[S1]]]
+// CHECK: }
+// CHECK-NEXT: %[[S2:.*]], %{{.*}} = tile.next %[[SUMS]]
+// CHECK-NEXT: tile.get %[[SUMS]][%[[S2]]
+tile.kernel @chosen_behind(%n: index, %any: i1) {
+  tile.warp_groups(%n, %any : index, i1) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %half = arith.constant dense<0.5> : !t
+      %zero = arith.constant dense<0.0> : !t
+      %sum = scf.if %any -> !t {
+        %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> !t {
+          %less = arith.mulf %s, %half : !t
+          %pend = tile.pend %less : !pending
+          %e = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+          %u = tile.wait %e in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+          scf.yield %u : !t
+        }
+        %less = arith.mulf %p, %half : !t
+        %pend = tile.pend %less : !pending
+        %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        %t = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+        scf.yield %t : !t
+      } else {
+        scf.yield %zero : !t
+      }
+      tile.print "sum" (%sum) : !t
+    }
+  }
+  tile.return
+}
