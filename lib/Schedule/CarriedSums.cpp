@@ -97,6 +97,10 @@ std::optional<unsigned> kiln::findChoice(WaitOp wait, std::string &expected) {
     return refuse("a sum in tensor memory");
   if (!wait->hasOneUse() || wait->use_begin()->getOwner() != condition.thenYield())
     return refuse("a sum that the condition chooses and uses no more");
+  Attribute atom;
+  OpOperand *first = findFirstUse(wait.getPending(), atom);
+  if (!first || first->getOwner()->getBlock() != wait->getBlock())
+    return refuse("dots of the condition, none of which are of another trip");
   unsigned index = wait->use_begin()->getOperandNumber();
   if (!matchPattern(condition.elseYield().getOperand(index), m_Constant()))
     return refuse("a condition that chooses between the sum and a constant");

@@ -26,7 +26,8 @@ public:
 private:
   bool mayBeOver(const TensorUse &operand, const TensorUse &sum, ArrayRef<TensorUse *> others);
   void cover(ArrayRef<TensorUse *> alike);
-  void writeOver(TensorUse &operand, TensorUse &sum);
+  bool mayShare(const TensorUse &one, const TensorUse &other) const;
+  void tellFlight(const TensorUse &use);
   void choose(TensorUse &use);
 
   TensorUses uses;
@@ -45,10 +46,9 @@ static int64_t findPin(const TensorUse &use) {
 
 static bool isPinned(const TensorUse &use) { return use.columns >= 0; }
 
-void ColumnDecider::writeOver(TensorUse &operand, TensorUse &sum) {
-  operand.over = &sum;
-  sum.over = &operand;
-  sum.span.last = operand.dots.back();
+/// Whether both may have slots of one channel, as far as it goes by when they are in use.
+bool ColumnDecider::mayShare(const TensorUse &one, const TensorUse &other) const {
+  return one.isSameFlight(other) || uses.areApart(one.span, other.span);
 }
 
 /// Whether the operand's dots follow the wait for the sum, and none of the others begins before
@@ -62,8 +62,10 @@ bool ColumnDecider::mayBeOver(const TensorUse &operand, const TensorUse &sum,
       !fitsOver(sum.life, operand))
     return false;
   return llvm::none_of(others, [&](TensorUse *other) {
-    int64_t begin = uses.getNumber(other->life.getBegin());
-    return uses.getNumber(wait) < begin && begin <= uses.getNumber(last);
+    return llvm::any_of(other->getBegins(), [&](Operation *begin) {
+      int64_t number = uses.getNumber(begin);
+      return uses.getNumber(wait) < number && number <= uses.getNumber(last);
+    });
   });
 }
 
@@ -84,30 +86,35 @@ void ColumnDecider::cover(ArrayRef<TensorUse *> alike) {
   for (TensorUse *sum : llvm::reverse(alike))
     find(sum, /*arePinned=*/true);
   for (auto &[sum, operand] : found)
-    writeOver(*operand, *sum);
+    uses.writeOver(*operand, *sum);
   for (TensorUse *sum : alike)
     if (!sum->over)
       find(sum, /*arePinned=*/false);
   bool areAll = llvm::all_of(alike, [&](TensorUse *sum) {
-    return found.contains(sum) || llvm::none_of(found, [&](auto &entry) {
-             return uses.areApart(sum->span, entry.first->span);
-           });
+    return found.contains(sum) ||
+           llvm::none_of(found, [&](auto &entry) { return mayShare(*sum, *entry.first); });
   });
   if (areAll)
     for (auto &[sum, operand] : found)
-      writeOver(*operand, *sum);
+      uses.writeOver(*operand, *sum);
+}
+
+/// Others of a flight have its columns.
+void ColumnDecider::tellFlight(const TensorUse &use) {
+  for (TensorUse &other : uses.all)
+    if (use.isSameFlight(other) && !isPinned(other))
+      other.columns = use.columns;
 }
 
 /// The first columns of that kind that are free from its begin to its end, or further ones.
 void ColumnDecider::choose(TensorUse &use) {
   if (!isPinned(use)) {
-    auto mayShare = [&](TensorUse *other) {
-      return other->getSlotKind(role) == use.getSlotKind(role) &&
-             uses.areApart(other->span, use.span);
+    auto isFree = [&](TensorUse *other) {
+      return other->getSlotKind(role).isLike(use.getSlotKind(role)) && mayShare(use, *other);
     };
     use.columns = 0;
     for (auto &[number, others] : users) {
-      if (llvm::all_of(others, mayShare)) {
+      if (llvm::all_of(others, isFree)) {
         use.columns = number;
         break;
       }
@@ -116,11 +123,15 @@ void ColumnDecider::choose(TensorUse &use) {
     }
   }
   users[use.columns].push_back(&use);
+  tellFlight(use);
 }
 
 void ColumnDecider::run() {
   for (TensorUse &use : uses.all)
     use.columns = findPin(use);
+  for (TensorUse &use : uses.all)
+    if (isPinned(use))
+      tellFlight(use);
   llvm::MapVector<Type, SmallVector<TensorUse *>> alike;
   for (TensorUse &use : uses.all)
     if (use.kind == TensorUse::Fetched)

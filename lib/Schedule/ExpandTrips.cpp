@@ -175,7 +175,7 @@ void Expander::release(Frame &frame, const HeldSlot &held, int64_t iteration, Va
     auto check = scf::IfOp::create(builder, loc, condition);
     builder.setInsertionPointToStart(check.thenBlock());
   }
-  makeRelease(builder, loc, get, slot);
+  makeRelease(builder, loc, get, slot, /*byCommit=*/false);
 }
 
 /// How many dots have started after the one that each wait is for, at least, when it is waited for

@@ -10,6 +10,9 @@
 // it is written over that sum, which has been fetched by then, and whose slot the commit gives
 // back.
 //
+// A sum that a later trip uses is in flight where its own trip ends: one trip fills a slot, and a
+// later one gets it, each side in its own turn. There are as many slots as sums in flight at once.
+//
 // Which columns each has `tile.columns` and `tile.operand_columns` say, by number: a number is a
 // channel, for what is in use at different times.
 //
@@ -21,6 +24,7 @@
 //
 // Copies of a role have shared its tensors out by now, and each fills and fetches slots of its own:
 // of a channel with a slot for each copy every copy steps over the uses of the others.
+#include "SourceErrors.h"
 #include "SumChannels.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -49,18 +53,24 @@ private:
   LogicalResult addHandedOver(WaitOp wait, CommitOp commit);
   LogicalResult handOver(CommitOp commit);
   LogicalResult sink(scf::IfOp condition, unsigned index, CommitOp commit);
+  void beginFlight(const TensorUse &use);
   void realise(const TensorUse &use);
   LogicalResult commitBehind(const TensorUse &use);
   void realiseHandedOver(SumLife &life);
   LogicalResult realiseFill(CommitOp commit);
   Value getChannel(const TensorUse &use) const { return columns[use.columns]; }
+  LogicalResult checkWhole();
+  NextOp begin(const TensorUse &use, OpOperand &first, Operation *end, Value sum);
+  NextOp makeFilled(Location loc, const TensorUse &use);
+  NextOp makeGot(Location loc, const TensorUse &use, NextOp filled);
 
   Region &region;
   RoleAttr role;
   TensorUses uses;
   SumChannels channels;
   IRRewriter &rewriter;
-  SmallVector<Value> columns; ///< their channels, by number
+  SmallVector<SlotKind> kinds; ///< of what they have in tensor memory, by number
+  SmallVector<Value> columns;  ///< their channels, by number
   SmallVector<SumLife> handedOver;
   /// Sums that are decided to be fetched where they are waited for.
   DenseSet<Operation *> inRegisters;
@@ -88,7 +98,7 @@ LogicalResult AccumulatorRealiser::takeCarried() {
     else
       (void)findCarriedSum(wait, expected);
     if (!expected.empty())
-      return wait.emitOpError("expected ")
+      return emitSourceError(wait, "expected ")
              << expected << ", since '" << kCarriedAttrName << "' is " << place;
   }
   return success();
@@ -96,27 +106,23 @@ LogicalResult AccumulatorRealiser::takeCarried() {
 
 /// Makes a channel of each number.
 LogicalResult AccumulatorRealiser::takeColumns() {
-  FailureOr<SmallVector<SlotKind>> kinds = kiln::takeColumns(uses, role);
-  if (failed(kinds))
+  FailureOr<SmallVector<SlotKind>> taken = kiln::takeColumns(uses, role);
+  if (failed(taken))
     return failure();
-  for (int64_t number = 0, end = kinds->size(); number < end; ++number) {
+  kinds = std::move(*taken);
+  for (int64_t number = 0, end = kinds.size(); number < end; ++number) {
     auto isSlot = [&](const TensorUse &use) {
       return use.columns == number && (use.isSum() || !use.over);
     };
     Operation *first = llvm::find_if(uses.all, isSlot)->getOp();
-    columns.push_back(channels.make(first->getLoc(), (*kinds)[number]));
+    columns.push_back(channels.make(first->getLoc(), kinds[number]));
   }
   return success();
 }
 
-static LogicalResult refuseOtherTrip(WaitOp wait) {
-  return wait.emitOpError("expected an accumulator in tensor memory to be waited for in the block, "
-                          "and the trip, in which its first dot or loop begins");
-}
-
 LogicalResult AccumulatorRealiser::addHandedOver(WaitOp wait, CommitOp commit) {
   auto refuse = [&](StringRef decision, const Twine &value) {
-    return wait.emitOpError("expected a sum that its own role fetches, since '")
+    return emitSourceError(wait, "expected a sum that its own role fetches, since '")
            << decision << "' is " << value << ": another role has it from tensor memory";
   };
   if (auto number = wait->getAttrOfType<IntegerAttr>(kColumnsAttrName))
@@ -124,8 +130,6 @@ LogicalResult AccumulatorRealiser::addHandedOver(WaitOp wait, CommitOp commit) {
   if (inRegisters.contains(wait))
     return refuse(kCarriedAttrName, "\"registers\"");
   std::optional<SumLife> life = findLife(wait);
-  if (!life)
-    return refuseOtherTrip(wait);
   life->commit = commit;
   handedOver.push_back(*life);
   return success();
@@ -144,11 +148,12 @@ LogicalResult AccumulatorRealiser::handOver(CommitOp commit) {
   return success();
 }
 
-/// Each branch of a condition commits what it makes.
+/// Each branch of a condition commits what it makes. Where slots are filled in their own turn, each
+/// takes its place where it fills.
 LogicalResult AccumulatorRealiser::sink(scf::IfOp condition, unsigned index, CommitOp commit) {
   auto pend = commit.getAccumulator().getDefiningOp<PendOp>();
-  Operation *next = commit.getSlot().getDefiningOp();
-  if (next->getBlock() == condition->getBlock())
+  auto next = commit.getSlot().getDefiningOp<NextOp>();
+  if (!next.getFills() && next->getBlock() == condition->getBlock())
     rewriter.moveOpBefore(next, condition);
   SmallVector<Type> types(condition.getResultTypes());
   types.erase(types.begin() + index);
@@ -162,11 +167,14 @@ LogicalResult AccumulatorRealiser::sink(scf::IfOp condition, unsigned index, Com
     Operation *yield = to.front().getTerminator();
     rewriter.setInsertionPoint(yield);
     auto part = PendOp::create(rewriter, pend.getLoc(), pend.getType(), yield->getOperand(index));
+    auto place = next.getFills() ? cast<NextOp>(rewriter.clone(*next)) : next;
     commits.push_back(
-        CommitOp::create(rewriter, commit.getLoc(), part, commit.getChannel(), commit.getSlot()));
+        CommitOp::create(rewriter, commit.getLoc(), part, commit.getChannel(), place.getSlot()));
     yield->eraseOperand(index);
   }
   rewriter.eraseOp(commit);
+  if (next.getFills())
+    rewriter.eraseOp(next);
   rewriter.eraseOp(pend);
   for (auto [i, result] : llvm::enumerate(made.getResults()))
     condition.getResult(i + (i >= index)).replaceAllUsesWith(result);
@@ -198,7 +206,7 @@ LogicalResult AccumulatorRealiser::realiseFill(CommitOp commit) {
       handedOver, [&](SumLife &life) { return life.commit.getChannel() == commit.getChannel(); });
   auto next = commit.getSlot().getDefiningOp<NextOp>();
   if (known == handedOver.end())
-    return commit.emitOpError("expected a sum that dots of role \"")
+    return emitSourceError(commit, "expected a sum that dots of role \"")
            << role.getName()
            << "\" make, and to which no 'promote' adds, since another role fetches it";
   channels.acquire(commit.getAccumulatorMutable(), commit.getChannel(), next.getSlot(),
@@ -208,27 +216,59 @@ LogicalResult AccumulatorRealiser::realiseFill(CommitOp commit) {
 
 //===- What the role uses itself ------------------------------------------------------------===//
 
-void AccumulatorRealiser::realise(const TensorUse &use) {
-  const SumLife &life = use.life;
-  WaitOp wait = life.wait;
-  Location loc = wait.getLoc();
+/// Where a channel has what is filled in one trip and got in another, its sides have places of
+/// their own.
+NextOp AccumulatorRealiser::makeFilled(Location loc, const TensorUse &use) {
+  return channels.makeNext(loc, getChannel(use), /*fills=*/kinds[use.columns].isCarried);
+}
+
+NextOp AccumulatorRealiser::makeGot(Location loc, const TensorUse &use, NextOp filled) {
+  return kinds[use.columns].isCarried ? channels.makeNext(loc, getChannel(use)) : filled;
+}
+
+/// From what uses the accumulator first to the op behind which it is committed.
+NextOp AccumulatorRealiser::begin(const TensorUse &use, OpOperand &first, Operation *end,
+                                  Value sum) {
   Value channel = getChannel(use);
-  rewriter.setInsertionPoint(life.getBegin());
-  NextOp next = channels.makeNext(loc, channel);
-  Value slot = next.getSlot(), phase = next.getPhase();
-  if (FillOp fill = channels.acquire(*life.first, channel, slot, phase, life.atom))
-    channels.awaitMate(fill, channel, life.getEnd());
-  rewriter.setInsertionPointAfter(findLastRelease(life.getEnd()));
-  CommitOp::create(rewriter, loc, wait.getPending(), channel, slot);
+  Location loc = WaitOp(use.life.wait).getLoc();
+  rewriter.setInsertionPoint(first.getOwner());
+  NextOp next = makeFilled(loc, use);
+  Value slot = next.getSlot();
+  if (FillOp fill = channels.acquire(first, channel, slot, next.getPhase(), use.life.atom))
+    channels.awaitMate(fill, channel, end);
+  rewriter.setInsertionPointAfter(findLastRelease(end));
+  CommitOp::create(rewriter, loc, sum, channel, slot);
+  return next;
+}
+
+/// What loops and conditions hand on is nobody's any more.
+void AccumulatorRealiser::beginFlight(const TensorUse &use) {
+  for (SumBegin each : use.flight->begins)
+    begin(use, *each.first, each.last, each.last.getResult());
+  for (OpOperand *carrier : use.flight->carriers) {
+    Operation *owner = carrier->getOwner();
+    rewriter.setInsertionPoint(owner);
+    carrier->set(ub::PoisonOp::create(rewriter, owner->getLoc(), carrier->get().getType()));
+  }
+}
+
+void AccumulatorRealiser::realise(const TensorUse &use) {
+  WaitOp wait = use.life.wait;
+  Location loc = wait.getLoc();
+  NextOp filled;
+  if (!use.flight)
+    filled = begin(use, *use.life.first, use.life.getEnd(), wait.getPending());
   rewriter.setInsertionPoint(wait);
+  NextOp next = makeGot(loc, use, filled);
+  Value channel = getChannel(use);
   Type type = wait.getType();
   if (!use.over) {
-    rewriter.replaceOp(wait, channels.fetch(loc, type, channel, next, life.atom));
+    rewriter.replaceOp(wait, channels.fetch(loc, type, channel, next, use.life.atom));
     return;
   }
-  FetchOp sum = channels.fetchAndKeep(loc, type, channel, next, life.atom);
+  FetchOp sum = channels.fetchAndKeep(loc, type, channel, next, use.life.atom);
   rewriter.replaceOp(wait, sum);
-  fillOver(*use.over, sum, channel, slot, channels);
+  fillOver(*use.over, sum, channel, next.getSlot(), channels);
 }
 
 /// A sum that a condition chooses is fetched behind it, where it is used: each branch commits its
@@ -240,22 +280,40 @@ LogicalResult AccumulatorRealiser::commitBehind(const TensorUse &use) {
   Location loc = wait.getLoc();
   Value channel = getChannel(use);
   rewriter.setInsertionPointAfter(condition);
-  NextOp next = channels.makeNext(loc, channel);
+  NextOp filled = makeFilled(loc, use);
   auto pend = PendOp::create(rewriter, loc, wait.getPending().getType(), sum);
-  auto commit = CommitOp::create(rewriter, loc, pend, channel, next.getSlot());
+  auto commit = CommitOp::create(rewriter, loc, pend, channel, filled.getSlot());
+  NextOp next = makeGot(loc, use, filled);
   sum.replaceAllUsesExcept(channels.fetch(loc, wait.getType(), channel, next, use.life.atom), pend);
   return handOver(commit);
+}
+
+/// Every sum has been begun by dots of its own, and another role has the sum of a trip in that
+/// trip.
+LogicalResult AccumulatorRealiser::checkWhole() {
+  WalkResult result = region.walk<WalkOrder::PreOrder>([&](WaitOp wait) -> WalkResult {
+    const SumFlight *flight = uses.findFlight(wait);
+    bool isWhole = !wait.getPending().getType().getInTensorMemory() || flight || findLife(wait);
+    if (isWhole && !(flight && uses.isHandedOver(wait)))
+      return WalkResult::advance();
+    if (isWhole)
+      return emitSourceError(wait, "expected one stage for a product in tensor memory and for what "
+                                   "hands its sum to another role");
+    return emitSourceError(wait, "expected a product in tensor memory that adds to no sum of "
+                                 "another trip that is in flight");
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult AccumulatorRealiser::run() {
   if (failed(takeCarried()))
     return failure();
-  WalkResult areWhole = region.walk<WalkOrder::PreOrder>([&](WaitOp wait) {
-    bool isWhole = !wait.getPending().getType().getInTensorMemory() || findLife(wait);
-    return WalkResult(success(isWhole || succeeded(refuseOtherTrip(wait))));
-  });
-  if (areWhole.wasInterrupted() || failed(takeColumns()))
+  if (failed(checkWhole()) || failed(takeColumns()))
     return failure();
+  DenseSet<const SumFlight *> begun;
+  for (const TensorUse &use : uses.all)
+    if (use.flight && begun.insert(use.flight).second)
+      beginFlight(use);
   SmallVector<CommitOp> commits;
   region.walk([&](CommitOp commit) {
     if (commit.getAccumulator().getDefiningOp<PendOp>())

@@ -114,7 +114,8 @@ LogicalResult DotRealiser::check(Chain &chain) const {
   InFlightDiagnostic error = last.emitOpError("expected in_flight of 0, since ")
                              << last.getAtomAttr()
                              << " tells of each dot by itself when it ends, and no other role "
-                             << "uses the result, got " << *last.getInFlight();
+                             << "uses the result, got " << *last.getInFlight()
+                             << "; stages say for how many trips it is in flight";
   noteSwapped(error, last);
   return error;
 }
@@ -226,6 +227,9 @@ FailureOr<TripTime> DotRealiser::findWaitTime(DotOp dot) const {
       if (need->distance == 0 || time.stage == own.stage)
         first = std::min(first, time);
     }
+  // A commit tells of each dot by itself, whichever have started since.
+  if (endsByCommit(dot.getAtomAttr()))
+    return first;
   auto hasStarts = [](Operation *op) {
     return op->walk([](StartDotOp) { return WalkResult::interrupt(); }).wasInterrupted();
   };

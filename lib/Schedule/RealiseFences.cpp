@@ -113,7 +113,7 @@ static void fence(Operation *op) {
     FenceOp::create(builder, loc, FenceKind::TensorBefore);
   };
   if (auto get = dyn_cast<GetOp>(op)) {
-    if (get.getToStart() || get.getChannel().getType().getAccumulator())
+    if (isReadUntilCommit(get) || get.getChannel().getType().getAccumulator())
       observe(after);
     if (mustLetSee(get))
       FenceOp::create(after, loc, FenceKind::Shared);

@@ -129,9 +129,10 @@ static bool areCommitted(ConvertLayoutOp conversion) {
          });
 }
 
-/// One of each warp; or if dots alone read it that end by commit, one of each copy.
+/// One of each copy if dots read it that end by commit, and one of each warp if others do.
 int64_t HandOver::countReleases(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions) {
-  return llvm::all_of(conversions, areCommitted) ? role.getCopies() : role.getTotalWarps();
+  return (llvm::any_of(conversions, areCommitted) ? role.getCopies() : 0) +
+         (llvm::all_of(conversions, areCommitted) ? 0 : role.getTotalWarps());
 }
 
 /// Another role reads what is handed over, or this one's products, which fill a ring of its own, or

@@ -46,19 +46,21 @@ private:
 };
 } // namespace
 
-/// How many arrivals announce that a role has released a slot: one of each warp, or if all that
-/// reads the ring are dots that end by commit, one of each copy.
+/// How many arrivals announce that a role has released a slot: one of each copy if dots read the
+/// ring that end by commit, and one of each warp if others do.
 static int64_t countReleases(Ring &ring, RoleAttr role) {
-  for (RingUse &use : ring.uses)
+  bool byCommit = false, byOthers = false;
+  for (RingUse &use : ring.uses) {
+    byOthers |= bool(use.store);
     for (LoadOp load : use.loads)
-      for (OpOperand &operand : load->getUses()) {
-        auto dot = dyn_cast<DotOp>(operand.getOwner());
-        if (isReadBy(operand, role) &&
-            !(dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr())))
-          return role.getTotalWarps();
-      }
-  bool isHandedOver = llvm::any_of(ring.uses, [](RingUse &use) { return bool(use.store); });
-  return isHandedOver ? role.getTotalWarps() : role.getCopies();
+      for (OpOperand &operand : load->getUses())
+        if (isReadBy(operand, role)) {
+          auto dot = dyn_cast<DotOp>(operand.getOwner());
+          bool isCommitted = dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr());
+          (isCommitted ? byCommit : byOthers) = true;
+        }
+  }
+  return (byCommit ? role.getCopies() : 0) + (byOthers || !byCommit ? role.getTotalWarps() : 0);
 }
 
 void RingRealiser::makeChannels() {

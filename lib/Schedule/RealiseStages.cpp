@@ -22,6 +22,7 @@ struct Context {
   RoleAttr role;
   /// Whether slots of the role's own rings are constants.
   bool knownSlots;
+  RingReaders readers;
 };
 } // namespace
 
@@ -86,7 +87,8 @@ static LogicalResult realise(Block &block, const Context &context) {
     return success();
   countByIndex(block);
   Trip trip(block);
-  if (failed(checkSchedule(trip)) || failed(startDots(trip)) || failed(releaseSlots(trip)) ||
+  if (failed(checkSchedule(trip)) || failed(startDots(trip)) ||
+      failed(releaseSlots(trip, context.readers)) ||
       failed(waitForPuts(trip, context.role, context.knownSlots)) || failed(checkTrip(trip)))
     return failure();
   if (trip.fillsRings)
@@ -128,7 +130,8 @@ struct RealiseStages : kiln::impl::RealiseStagesBase<RealiseStages> {
         knownSlots = target->getChipRecord().knownSlots;
       }
       for (auto [number, region] : llvm::enumerate(groups.getBodies())) {
-        if (failed(realise(region.front(), {groups.getRole(number), knownSlots})))
+        Context context = {groups.getRole(number), knownSlots, findRingReaders(region)};
+        if (failed(realise(region.front(), context)))
           return WalkResult::interrupt();
         inlineCertain(region);
         if (groups.getRole(number).getSkew())

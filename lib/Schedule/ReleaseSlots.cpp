@@ -1,4 +1,5 @@
-// Gives each slot back behind the last op that reads it.
+// Gives each slot back behind the last op that reads it. Of a ring that lanes read as well as dots
+// that end by commit, each slot goes back twice: behind the last that lanes read, and by a commit.
 #include "SourceErrors.h"
 #include "Trip.h"
 
@@ -37,28 +38,39 @@ bool kiln::isReadByDots(GetOp get) {
   });
 }
 
+bool kiln::isReadUntilCommit(GetOp get) {
+  return get.getToStart() || llvm::any_of(get.getChannel().getUsers(), [](Operation *user) {
+           auto release = dyn_cast<ReleaseOp>(user);
+           return release && release.getCommit();
+         });
+}
+
 static bool isCommitted(Operation *op) {
+  if (auto dot = dyn_cast<DotOp>(op))
+    return dot.getInFlight() && endsByCommit(dot.getAtomAttr());
   auto dot = dyn_cast<StartDotOp>(op);
   return dot && endsByCommit(dot.getAtom());
 }
 
-ReleaseOp kiln::makeRelease(OpBuilder &builder, Location loc, GetOp get, Value slot) {
-  return ReleaseOp::create(builder, loc, get.getChannel(), slot, isReadByLanes(get),
-                           get.getToStart(), /*peers=*/ValueRange());
+ReleaseOp kiln::makeRelease(OpBuilder &builder, Location loc, GetOp get, Value slot,
+                            bool byCommit) {
+  return ReleaseOp::create(builder, loc, get.getChannel(), slot, !byCommit && isReadByLanes(get),
+                           byCommit, /*peers=*/ValueRange());
 }
 
-/// A slot that dots read which end by commit is theirs alone, and one thread gets it for them.
-static LogicalResult markForStarts(GetOp get) {
-  Operation *dot = nullptr, *other = nullptr;
-  for (Value buffer : get.getBuffers())
-    for (Operation *user : findReaders(buffer))
-      (isCommitted(user) ? dot : other) = user;
-  if (dot && other)
-    return other->emitOpError("expected a slot that dots alone read, since the slot is given back "
-                              "when ")
-           << cast<StartDotOp>(dot).getAtom() << " commits";
-  get.setToStart(dot != nullptr);
-  return success();
+RingReaders kiln::findRingReaders(Region &region) {
+  RingReaders all;
+  for (BlockArgument channel : region.getArguments()) {
+    bool byDots = false, byOthers = false;
+    for (Operation *user : channel.getUsers())
+      if (auto get = dyn_cast<GetOp>(user))
+        for (Value buffer : get.getBuffers())
+          for (Operation *reader : findReaders(buffer))
+            (isCommitted(reader) ? byDots : byOthers) = true;
+    if (byDots)
+      (byOthers ? all.byBoth : all.byDots).insert(channel);
+  }
+  return all;
 }
 
 /// A loop that leaves dots in flight is done once they are waited for.
@@ -121,7 +133,7 @@ static Operation *findWait(Operation *op) {
 
 /// Releases a slot in each branch of a condition that has all of the last reads, behind these: what
 /// follows them there need not be waited for.
-static void releaseIn(scf::IfOp condition, GetOp get) {
+static void releaseIn(scf::IfOp condition, GetOp get, bool byCommit) {
   OpBuilder builder(get);
   if (condition.getElseRegion().empty()) {
     builder.createBlock(&condition.getElseRegion());
@@ -133,7 +145,8 @@ static void releaseIn(scf::IfOp condition, GetOp get) {
     DenseSet<Operation *> readers;
     for (Value buffer : get.getBuffers())
       for (Operation *user : findReaders(buffer))
-        if (Operation *here = block.findAncestorOpInBlock(*user)) {
+        if (Operation *here = block.findAncestorOpInBlock(*user);
+            here && isCommitted(user) == byCommit) {
           readers.insert(here);
           Operation *end = block.findAncestorOpInBlock(*findWait(here));
           if (!last || last->isBeforeInBlock(end))
@@ -141,18 +154,44 @@ static void releaseIn(scf::IfOp condition, GetOp get) {
         }
     // A condition that only waits for dots of a loop in front of it is behind them either way.
     if (auto inner = dyn_cast_or_null<scf::IfOp>(last); inner && readers.contains(inner)) {
-      releaseIn(inner, get);
+      releaseIn(inner, get, byCommit);
       continue;
     }
     if (last)
       builder.setInsertionPointAfter(last);
     else
       builder.setInsertionPointToStart(&block);
-    makeRelease(builder, get.getLoc(), get, get.getSlot());
+    makeRelease(builder, get.getLoc(), get, get.getSlot(), byCommit);
   }
 }
 
-LogicalResult kiln::releaseSlots(Trip &trip) {
+/// Behind the last that reads it of those that end by commit, or of the others.
+static LogicalResult release(Trip &trip, GetOp get, bool byCommit) {
+  TripTime end = trip.getTime(get);
+  int64_t later = 0;
+  for (Value buffer : get.getBuffers())
+    for (Operation *user : findReaders(buffer))
+      if (isCommitted(user) == byCommit) {
+        end = std::max(end, findEnd(trip, user));
+        later = std::max(later, trip.heldFor.lookup(user));
+      }
+  if (trip.loop && failed(checkDepth(trip, get, end.stage - trip.stages.lookup(get))))
+    return failure();
+  if (later > 0) {
+    trip.heldSlots.push_back({get, end.stage, later});
+    return success();
+  }
+  if (auto condition = dyn_cast<scf::IfOp>(trip.ops[end.place])) {
+    releaseIn(condition, get, byCommit);
+    return success();
+  }
+  OpBuilder builder(get);
+  ReleaseOp release = makeRelease(builder, get.getLoc(), get, get.getSlot(), byCommit);
+  trip.insert(end.place + 1, release, end.stage);
+  return success();
+}
+
+LogicalResult kiln::releaseSlots(Trip &trip, const RingReaders &readers) {
   SmallVector<GetOp> gets;
   for (Operation *op : trip.ops) {
     // A loop that is realised leaves gets in front of it and behind, with their releases.
@@ -162,28 +201,12 @@ LogicalResult kiln::releaseSlots(Trip &trip) {
       gets.push_back(get);
   }
   for (GetOp get : gets) {
-    if (failed(markForStarts(get)))
-      return failure();
-    TripTime end = trip.getTime(get);
-    int64_t later = 0;
-    for (Value buffer : get.getBuffers())
-      for (Operation *user : findReaders(buffer)) {
-        end = std::max(end, findEnd(trip, user));
-        later = std::max(later, trip.heldFor.lookup(user));
-      }
-    if (trip.loop && failed(checkDepth(trip, get, end.stage - trip.stages.lookup(get))))
-      return failure();
-    if (later > 0) {
-      trip.heldSlots.push_back({get, end.stage, later});
-      continue;
-    }
-    if (auto condition = dyn_cast<scf::IfOp>(trip.ops[end.place])) {
-      releaseIn(condition, get);
-      continue;
-    }
-    OpBuilder builder(get);
-    ReleaseOp release = makeRelease(builder, get.getLoc(), get, get.getSlot());
-    trip.insert(end.place + 1, release, end.stage);
+    // What only dots read one thread gets for them.
+    get.setToStart(readers.byDots.contains(get.getChannel()));
+    bool isByBoth = readers.byBoth.contains(get.getChannel());
+    for (bool byCommit : {false, true})
+      if ((isByBoth || get.getToStart() == byCommit) && failed(release(trip, get, byCommit)))
+        return failure();
   }
   return success();
 }

@@ -6,7 +6,8 @@ using namespace mlir;
 using namespace kiln::tile;
 
 InFlightDiagnostic kiln::emitSourceError(Operation *op, const Twine &message) {
-  if (isa<PutOp, GetOp, ReleaseOp, CopyInOp, WriteOp, ReadOp, ConvertLayoutOp, BarrierOp>(op))
+  if (isa<PutOp, GetOp, ReleaseOp, CopyInOp, WriteOp, ReadOp, ConvertLayoutOp, BarrierOp, WaitOp,
+          StartDotOp, CommitOp, PendOp, FetchOp, ChannelOp>(op))
     return op->emitError(message);
   return op->emitOpError(message);
 }

@@ -1,4 +1,5 @@
 // Reads which columns sums and operands have, and holds that against when these are in use.
+#include "SourceErrors.h"
 #include "TensorUses.h"
 #include <map>
 
@@ -25,7 +26,7 @@ private:
 } // namespace
 
 InFlightDiagnostic ColumnTaker::refuse(const TensorUse &use, const Twine &expected) {
-  return use.getOp()->emitOpError("expected ")
+  return emitSourceError(use.getOp(), "expected ")
          << expected << ", since '" << use.getDecision() << "' is " << use.columns;
 }
 
@@ -34,9 +35,9 @@ LogicalResult ColumnTaker::read(TensorUse &use) {
   for (Operation *op : use.getOps()) {
     std::optional<int64_t> own = use.getSaid(op);
     if (!own)
-      return op->emitOpError("expected '") << use.getDecision() << "' to be decided";
+      return emitSourceError(op, "expected '") << use.getDecision() << "' to be decided";
     if (columns && own != columns) {
-      InFlightDiagnostic error = op->emitOpError("expected '")
+      InFlightDiagnostic error = emitSourceError(op, "expected '")
                                  << use.getDecision()
                                  << "' of the dot that reads the operand first, " << *columns
                                  << ", got " << *own;
@@ -79,9 +80,16 @@ LogicalResult ColumnTaker::findOver(TensorUse &operand) {
     return refuse("an operand with the rows of the instruction and of the sum over which it is "
                   "written, and of no more bits",
                   last);
-  last->over = &operand;
-  last->span.last = operand.dots.back();
-  operand.over = last;
+  WaitOp wait = last->life.wait;
+  auto isBetween = [&](Operation *begin) {
+    int64_t number = uses.getNumber(begin);
+    return uses.getNumber(wait) < number && number <= uses.getNumber(operand.dots.back());
+  };
+  if (last->flight && llvm::any_of(last->getBegins(), isBetween))
+    return refuse("dots that read the operand in front of those that begin the next trip's sum in "
+                  "its columns",
+                  last);
+  uses.writeOver(operand, *last);
   return success();
 }
 
@@ -94,11 +102,9 @@ LogicalResult ColumnTaker::add(const TensorUse &use) {
     std::string expected;
     if (other->getSlotKind(role).type != use.getSlotKind(role).type)
       expected = "sums, or operands, of one type in columns of their own";
-    else if (use.carried.has_value() != other->carried.has_value())
-      expected = "no sum that a loop leaves in tensor memory beside others";
-    else if (!(other->getSlotKind(role) == use.getSlotKind(role)))
+    else if (!other->getSlotKind(role).isLike(use.getSlotKind(role)))
       expected = "operands over all the sums in these columns, or none";
-    else if (!uses.areApart(use.span, other->span))
+    else if (!use.isSameFlight(*other) && !uses.areApart(use.span, other->span))
       expected = ("nothing else of role \"" + role.getName() +
                   "\" in these columns from the first use to the last")
                      .str();
@@ -109,6 +115,13 @@ LogicalResult ColumnTaker::add(const TensorUse &use) {
     return error;
   }
   others.push_back(&use);
+  for (const TensorUse &other : uses.all)
+    if (use.isSameFlight(other) && other.columns != use.columns) {
+      InFlightDiagnostic error =
+          refuse(use, "the columns that the sum of the trip before has, " + Twine(other.columns));
+      error.attachNote(other.getOp()->getLoc()) << "where that is waited for";
+      return error;
+    }
   return success();
 }
 
@@ -130,7 +143,12 @@ FailureOr<SmallVector<SlotKind>> ColumnTaker::run() {
     if (number != int64_t(kinds.size()))
       return refuse(*those.front(),
                     "numbers from 0 on without a gap, the next of which is " + Twine(kinds.size()));
-    kinds.push_back(those.front()->getSlotKind(role));
+    SlotKind &kind = kinds.emplace_back(those.front()->getSlotKind(role));
+    for (const TensorUse *use : those) {
+      kind.join(use->getSlotKind(role));
+      // Others may have had its slot in front of the sum that the condition chooses, or in it.
+      kind.isCarried |= use->kind == TensorUse::Chosen && those.size() > 1;
+    }
   }
   return kinds;
 }

@@ -51,10 +51,18 @@ void TensorUse::say(Operation *op, int64_t number) const {
   op->setAttr(getDecision(), builder.getDenseI64ArrayAttr(both));
 }
 
+SmallVector<Operation *> TensorUse::getBegins() const {
+  if (!flight)
+    return {life.getBegin()};
+  return llvm::map_to_vector(flight->begins,
+                             [](const SumBegin &begin) { return begin.first->getOwner(); });
+}
+
 SlotKind TensorUse::getSlotKind(RoleAttr role) const {
   if (isSum()) {
     WaitOp wait = life.wait;
-    return {wait.getPending().getType(), /*full=*/1, over ? 1 : role.getWarps(), kind == Carried};
+    return {wait.getPending().getType(), /*full=*/1, over ? 1 : role.getWarps(),
+            kind == Carried || flight, flight ? flight->slots : 1};
   }
   return {PendingType::get(getWrittenType(), /*inTensorMemory=*/true), /*full=*/0, /*empty=*/1,
           /*isCarried=*/false, /*slots=*/scales < 0 ? 1 : kSlotsOfScales};
@@ -76,7 +84,26 @@ void TensorUses::findHandedOver(Value tensor) {
     findHandedOver(yield.getOperand(index));
 }
 
-TensorUses::TensorUses(Region &region) {
+/// All waits of a flight are for what is in use from its first begin to its last wait.
+TensorUse TensorUses::makeFlightUse(const SumFlight &flight, WaitOp wait) const {
+  SumBegin any = flight.begins.front();
+  SumLife life = {any.first, wait, any.last.getAtom()};
+  SlotSpan span = {life.getBegin(), wait};
+  for (const SumBegin &begin : flight.begins)
+    if (Operation *owner = begin.first->getOwner(); getNumber(owner) < getNumber(span.first))
+      span.first = owner;
+  for (WaitOp other : flight.waits)
+    if (getNumber(other) > getNumber(span.last))
+      span.last = other;
+  TensorUse use = {TensorUse::Fetched, span, life, {}, {}};
+  use.flight = &flight;
+  return use;
+}
+
+TensorUses::TensorUses(Region &region) : flights(findFlights(region)) {
+  for (const SumFlight &flight : flights)
+    for (WaitOp wait : flight.waits)
+      flightOf[wait] = &flight;
   region.walk<WalkOrder::PreOrder>([&](Operation *op) { numbers[op] = numbers.size(); });
   region.walk([&](CommitOp commit) {
     if (auto pend = commit.getAccumulator().getDefiningOp<PendOp>())
@@ -84,6 +111,10 @@ TensorUses::TensorUses(Region &region) {
   });
   SmallVector<TensorUse> sums;
   region.walk<WalkOrder::PreOrder>([&](WaitOp wait) {
+    if (const SumFlight *flight = findFlight(wait)) {
+      sums.push_back(makeFlightUse(*flight, wait));
+      return;
+    }
     std::optional<SumLife> life = findLife(wait);
     if (!life || !wait.getPending().getType().getInTensorMemory() || isHandedOver(wait))
       return;
@@ -94,7 +125,7 @@ TensorUses::TensorUses(Region &region) {
     if (stays && findChoice(wait, expected)) {
       Operation *condition = wait->getParentOp();
       use.kind = TensorUse::Chosen;
-      use.span = {condition, condition};
+      use.span = {life->getBegin(), condition};
       all.push_back(std::move(use));
       return;
     }
@@ -137,6 +168,15 @@ int64_t TensorUses::getLastNumber(Operation *op) const {
 bool TensorUses::areApart(const SlotSpan &one, const SlotSpan &other) const {
   return getLastNumber(one.last) < getNumber(other.first) ||
          getLastNumber(other.last) < getNumber(one.first);
+}
+
+void TensorUses::writeOver(TensorUse &operand, TensorUse &sum) {
+  operand.over = &sum;
+  sum.over = &operand;
+  Operation *last = operand.dots.back();
+  for (TensorUse &use : all)
+    if ((&use == &sum || use.isSameFlight(sum)) && getNumber(use.span.last) < getNumber(last))
+      use.span.last = last;
 }
 
 /// Of a the rows of its registers, whichever way it is read.

@@ -3,6 +3,7 @@
 #define KILN_LIB_SCHEDULE_TENSORUSES_H
 
 #include "CarriedSums.h"
+#include "SumFlights.h"
 
 namespace kiln {
 
@@ -34,14 +35,19 @@ struct SlotSpan {
 struct SlotKind {
   tile::PendingType type;
   int64_t full, empty;
-  /// Filled in one trip and got in the next: the two sides go round on their own.
+  /// Filled in one trip and got in another: the two sides go round on their own.
   bool isCarried;
   /// Of each copy.
   int64_t slots = 1;
 
-  bool operator==(const SlotKind &other) const {
-    return type == other.type && full == other.full && empty == other.empty &&
-           isCarried == other.isCarried && slots == other.slots;
+  /// Whether both could be slots of one channel.
+  bool isLike(const SlotKind &other) const {
+    return type == other.type && full == other.full && empty == other.empty;
+  }
+  /// That of a channel which has both.
+  void join(const SlotKind &other) {
+    isCarried |= other.isCarried;
+    slots = std::max(slots, other.slots);
   }
 };
 
@@ -53,10 +59,14 @@ struct TensorUse {
 
   Kind kind;
   SlotSpan span;
-  SumLife life;                             ///< of a sum
+  SumLife life;                             ///< of a sum; of one in flight its first begin
   std::optional<CarriedSum> carried;        ///< of one that is
   llvm::SmallVector<tile::StartDotOp> dots; ///< those that read an operand, as they follow
   int scales = -1;                          ///< of which operand it is the scales; -1 if it is a
+
+  /// Of a sum that is in flight where its trip ends: one wait of it. Others of that flight have the
+  /// same columns.
+  const SumFlight *flight = nullptr;
 
   /// Its columns, by number; and of a sum the operand that is written over it, of an operand the
   /// sum.
@@ -64,6 +74,9 @@ struct TensorUse {
   TensorUse *over = nullptr;
 
   bool isSum() const { return kind != Operand; }
+  bool isSameFlight(const TensorUse &other) const { return flight && flight == other.flight; }
+  /// Of a sum: where dots or a loop begin it.
+  llvm::SmallVector<mlir::Operation *> getBegins() const;
   /// Where a dot reads it.
   mlir::OpOperand &getRead(tile::StartDotOp dot) const;
   /// As it is written.
@@ -89,19 +102,26 @@ public:
   /// In the order in which they are given columns: sums that conditions choose, operands, other
   /// sums.
   llvm::SmallVector<TensorUse> all;
+  std::vector<SumFlight> flights;
 
   bool isHandedOver(tile::WaitOp wait) const { return handedOver.contains(wait); }
+  /// The flight that a wait is of; null if it is of none.
+  const SumFlight *findFlight(tile::WaitOp wait) const { return flightOf.lookup(wait); }
   /// Whether the one is in use in front of the other, or behind it.
   bool areApart(const SlotSpan &one, const SlotSpan &other) const;
+  /// Writes an operand over a sum, whose slot, and so its flight, is in use until the last dot.
+  void writeOver(TensorUse &operand, TensorUse &sum);
   /// Where an op stands in the text.
   int64_t getNumber(mlir::Operation *op) const { return numbers.lookup(op); }
 
 private:
   void findHandedOver(mlir::Value tensor);
+  TensorUse makeFlightUse(const SumFlight &flight, tile::WaitOp wait) const;
   int64_t getLastNumber(mlir::Operation *op) const;
 
   llvm::DenseMap<mlir::Operation *, int64_t> numbers;
   llvm::DenseSet<mlir::Operation *> handedOver; ///< waits for what another role fetches
+  llvm::DenseMap<mlir::Operation *, const SumFlight *> flightOf;
 };
 
 /// Takes the columns that each use is given, and which operands are written over which sums. Then

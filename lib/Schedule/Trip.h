@@ -60,9 +60,19 @@ llvm::SmallVector<mlir::Operation *> findReaders(mlir::Value buffer);
 bool isReadByLanes(tile::GetOp get);
 /// Whether dots in flight read what is got, or parts of it, as engines do.
 bool isReadByDots(tile::GetOp get);
-/// Gives a slot back as what read it is known to have ended.
+/// Whether commits give back what is got, perhaps beside others that read it.
+bool isReadUntilCommit(tile::GetOp get);
+/// Gives a slot back for dots that read it and end by commit, or for all others that do.
 tile::ReleaseOp makeRelease(mlir::OpBuilder &builder, mlir::Location loc, tile::GetOp get,
-                            mlir::Value slot);
+                            mlir::Value slot, bool byCommit);
+
+/// The rings of a role that only dots read which end by commit, and those that others read, too.
+/// All slots of one go back in the same ways.
+struct RingReaders {
+  llvm::DenseSet<mlir::Value> byDots, byBoth;
+};
+/// Before anything is in flight.
+RingReaders findRingReaders(mlir::Region &region);
 
 struct Trip {
   /// By the stages and orders that ops have. One without follows the op in front of it.
@@ -146,7 +156,7 @@ mlir::LogicalResult checkSchedule(const Trip &trip);
 /// Makes starts and waits of dots in flight.
 mlir::LogicalResult startDots(Trip &trip);
 /// Releases each slot that is got once all that reads it is done.
-mlir::LogicalResult releaseSlots(Trip &trip);
+mlir::LogicalResult releaseSlots(Trip &trip, const RingReaders &readers);
 /// Makes a loop in which a role fills rings of its own one over index numbers.
 void countByIndex(mlir::Block &block);
 /// Makes waits for what a role has put into rings of its own, and the barriers that tell its warps

@@ -147,3 +147,51 @@ tile.kernel @pinned_over() {
   }
   tile.return
 }
+
+// What a loop leaves in tensor memory has the columns of a sum in front of it. A sum that is in flight from trip to trip
+// has columns of its own from its first dot to its last wait, and the same in all of them.
+// CHECK-LABEL: tile.kernel @from_trip_to_trip
+// CHECK: tile.wait %{{.*}} {tile.columns = 0 : i64}
+// CHECK: tile.wait %{{.*}} {tile.carried = "tensor_memory", tile.columns = 0 : i64}
+// CHECK: scf.for
+// CHECK: tile.wait %{{.*}} {tile.columns = 0 : i64}
+// CHECK: tile.wait %{{.*}} {tile.columns = 1 : i64}
+// CHECK: tile.wait %{{.*}} {tile.columns = 0 : i64}
+tile.kernel @from_trip_to_trip(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %no = arith.constant false
+      %half = arith.constant dense<0.5> : !t
+      %n0 = ub.poison : !pending
+      %d = tile.start_dot %x, %y, %n0 when %no transpose_b {atom = #atom} : !a, !b -> !pending
+      %t = tile.wait %d in_flight = 0 : !pending -> !t
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %t) -> !t {
+        %less = arith.mulf %s, %half : !t
+        %pend = tile.pend %less : !pending
+        %e = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        %u = tile.wait %e in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+        scf.yield %u : !t
+      }
+      tile.print "sum" (%p) : !t
+      %n1 = ub.poison : !pending
+      %first = tile.start_dot %x, %y, %n1 when %no transpose_b {atom = #atom} : !a, !b -> !pending
+      %q = scf.for %i = %c1 to %n step %c1 iter_args(%s = %first) -> !pending {
+        %n2 = ub.poison : !pending
+        %f = tile.start_dot %x, %y, %n2 when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        %v = tile.wait %s in_flight = 0 : !pending -> !t
+        %n3 = ub.poison : !pending
+        %g = tile.start_dot %x, %y, %n3 when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        %w = tile.wait %g in_flight = 0 : !pending -> !t
+        tile.print "both" (%v, %w) : !t, !t
+        scf.yield %f : !pending
+      }
+      %last = tile.wait %q in_flight = 0 : !pending -> !t
+      tile.print "last" (%last) : !t
+    }
+  }
+  tile.return
+}

@@ -129,3 +129,93 @@ tile.kernel @pair(%n: index) attributes {tile.cluster = array<i64: 2, 1, 1>} {
   }
   tile.return
 }
+
+// A sum in front of the loop with the same columns goes round with the loop's: its sides are two as well.
+// CHECK-LABEL: tile.kernel @shared
+// CHECK: %[[SUMS:.*]] = tile.channel full = 1 empty = 4 : !tile.channel<1, !tile.pending
+// CHECK-NOT: tile.channel full
+// CHECK: %[[S:.*]], %[[P:.*]] = tile.next fills %[[OWN:.*]] :
+// CHECK-NEXT: tile.acquire %[[OWN]][%[[S]], %[[P]]]
+// CHECK-NEXT: %[[D:.*]] = tile.start_dot
+// CHECK-NEXT: tile.commit %[[D]] into %[[OWN]][%[[S]]]
+// CHECK-NEXT: %[[S1:.*]], %[[P1:.*]] = tile.next %[[OWN]]
+// CHECK-NEXT: tile.get %[[OWN]][%[[S1]], %[[P1]]]
+// CHECK: tile.next fills %[[OWN]]
+// CHECK: tile.commit
+// CHECK: scf.for
+// CHECK: tile.next %[[OWN]]
+tile.kernel @shared(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %half = arith.constant dense<0.5> : !t
+      %none = ub.poison : !pending
+      %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+      %t = tile.wait %d in_flight = 0 {tile.columns = 0 : i64} : !pending -> !t
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %t) -> !t {
+        %less = arith.mulf %s, %half : !t
+        %pend = tile.pend %less : !pending
+        %e = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        %u = tile.wait %e in_flight = 0 {tile.carried = "tensor_memory", tile.columns = 0 : i64} : !pending -> !t
+        scf.yield %u : !t
+      }
+      tile.print "sum" (%p) : !t
+    }
+  }
+  tile.return
+}
+
+// A sum that a condition chooses behind such a loop has its columns: each branch fills a slot in its turn.
+// CHECK-LABEL: tile.kernel @chosen_behind
+// CHECK: tile.channel full = 1 empty = 4 : !tile.channel<1, !tile.pending
+// CHECK-NOT: tile.channel full
+// CHECK: scf.if
+// CHECK: tile.next fills
+// CHECK: scf.for
+// CHECK: tile.fetch
+// CHECK: tile.next fills
+// CHECK: tile.commit
+// CHECK: tile.fetch
+// CHECK: %[[S:.*]], %{{.*}} = tile.next fills %[[SUMS:.*]] :
+// CHECK-NEXT: tile.acquire
+// CHECK: tile.commit %{{.*}} into %[[SUMS]][%[[S]]]
+// CHECK: } else {
+// CHECK-NEXT: %[[S1:.*]], %{{.*}} = tile.next fills %[[SUMS]]
+// CHECK: tile.commit %{{.*}} into %[[SUMS]][%[[S1]]]
+// CHECK: }
+// CHECK-NEXT: %[[S2:.*]], %{{.*}} = tile.next %[[SUMS]]
+// CHECK-NEXT: tile.get %[[SUMS]][%[[S2]]
+tile.kernel @chosen_behind(%n: index, %any: i1) {
+  tile.warp_groups(%n, %any : index, i1) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %half = arith.constant dense<0.5> : !t
+      %zero = arith.constant dense<0.0> : !t
+      %sum = scf.if %any -> !t {
+        %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> !t {
+          %less = arith.mulf %s, %half : !t
+          %pend = tile.pend %less : !pending
+          %e = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+          %u = tile.wait %e in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+          scf.yield %u : !t
+        }
+        %less = arith.mulf %p, %half : !t
+        %pend = tile.pend %less : !pending
+        %d = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
+        %t = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+        scf.yield %t : !t
+      } else {
+        scf.yield %zero : !t
+      }
+      tile.print "sum" (%sum) : !t
+    }
+  }
+  tile.return
+}

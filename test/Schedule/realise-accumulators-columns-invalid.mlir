@@ -117,8 +117,8 @@ tile.kernel @types() {
 !pending = !tile.pending<!t, tensor_memory>
 #atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
 
-// One is filled in one trip and got in the next.
-tile.kernel @carried(%n: index) {
+// One sum of a dot has columns of its own, though it may be in flight beside the next.
+tile.kernel @in_flight(%n: index) {
   tile.warp_groups(%n : index) {
     role #tile.role<"mma", warps = 4> {
       %c0 = arith.constant 0 : index
@@ -126,22 +126,55 @@ tile.kernel @carried(%n: index) {
       %x = tile.alloc : !a
       %y = tile.alloc : !b
       %no = arith.constant false
-      %one = arith.constant dense<1.0> : !t
-      %half = arith.constant dense<0.5> : !t
       %none = ub.poison : !pending
-      %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
-      // expected-note@+1 {{what else has these columns}}
-      %t = tile.wait %d in_flight = 0 {tile.columns = 0 : i64} : !pending -> !t
-      tile.print "sum" (%t) : !t
-      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %one) -> !t {
-        %less = arith.mulf %s, %half : !t
-        %pend = tile.pend %less : !pending
-        %e = tile.start_dot %x, %y, %pend transpose_b {atom = #atom} : !a, !b -> !pending
-        // expected-error@+1 {{expected no sum that a loop leaves in tensor memory beside others, since 'tile.columns' is 0}}
-        %u = tile.wait %e in_flight = 0 {tile.carried = "tensor_memory", tile.columns = 0 : i64} : !pending -> !t
-        scf.yield %u : !t
+      %first = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %first) -> !pending {
+        %other = ub.poison : !pending
+        %d = tile.start_dot %x, %y, %other when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        // expected-error@+1 {{expected the columns that the sum of the trip before has, 1, since 'tile.columns' is 0}}
+        %t = tile.wait %s in_flight = 0 {tile.columns = 0 : i64} : !pending -> !t
+        scf.yield %d : !pending
       }
-      tile.print "sum" (%p) : !t
+      // expected-note@+1 {{where that is waited for}}
+      %u = tile.wait %p in_flight = 0 {tile.columns = 1 : i64} : !pending -> !t
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!t = tensor<128x32xf32>
+!x = tensor<128x32xf16>
+!pending = !tile.pending<!t, tensor_memory>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+
+// The next trip's sum begins in the one slot before the dots that would give it back.
+tile.kernel @over_in_flight(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %none = ub.poison : !pending
+      %first = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %first) -> !pending {
+        // expected-note@+1 {{the sum that has these columns}}
+        %t = tile.wait %s in_flight = 0 {tile.columns = 0 : i64} : !pending -> !t
+        %other = ub.poison : !pending
+        %d = tile.start_dot %x, %y, %other when %no transpose_b {atom = #atom} : !a, !b -> !pending
+        %w = arith.truncf %t : !t to !x
+        %last = ub.poison : !pending
+        // expected-error@+1 {{expected dots that read the operand in front of those that begin the next trip's sum in its columns, since 'tile.operand_columns' is 0}}
+        %e = tile.start_dot %w, %y, %last when %no {atom = #atom, tile.operand_columns = 0 : i64} : !x, !b -> !pending
+        %v = tile.wait %e in_flight = 0 {tile.columns = 1 : i64} : !pending -> !t
+        scf.yield %d : !pending
+      }
+      %u = tile.wait %p in_flight = 0 {tile.columns = 0 : i64} : !pending -> !t
     }
   }
   tile.return

@@ -6,8 +6,9 @@
 !pending = !tile.pending<tensor<128x32xf32>, tensor_memory>
 #atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
 
-tile.kernel @next_trip(%n: index) {
-  tile.warp_groups(%n : index) {
+// Trips add to a sum that only a condition behind them waits for.
+tile.kernel @adds_to_another(%n: index, %any: i1) {
+  tile.warp_groups(%n, %any : index, i1) {
     role #tile.role<"mma", warps = 4> {
       %x = tile.alloc : !a
       %y = tile.alloc : !b
@@ -17,8 +18,45 @@ tile.kernel @next_trip(%n: index) {
       %none = ub.poison : !pending
       %first = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
       %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %first) -> !pending {
-        // expected-error@+1 {{expected an accumulator in tensor memory to be waited for in the block, and the trip, in which its first dot or loop begins}}
-        %t = tile.wait %s in_flight = 0 : !pending -> tensor<128x32xf32>
+        %d = tile.start_dot %x, %y, %s transpose_b {atom = #atom} : !a, !b -> !pending
+        scf.yield %d : !pending
+      }
+      scf.if %any {
+        // expected-error@+1 {{expected a product in tensor memory that adds to no sum of another trip that is in flight}}
+        %t = tile.wait %p in_flight = 0 : !pending -> tensor<128x32xf32>
+      }
+    }
+  }
+  tile.return
+}
+
+// -----
+
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!t = tensor<128x32xf32>
+!pending = !tile.pending<!t, tensor_memory>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+!sums = !tile.channel<1, !pending>
+
+// Another role has the sum a trip later.
+tile.kernel @handed_over_later(%n: index) {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%n, %sums : index, !sums) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %no = arith.constant false
+      %none = ub.poison : !pending
+      %first = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+      %p = scf.for %i = %c0 to %n step %c1 iter_args(%s = %first) -> !pending {
+        // expected-error@+1 {{expected one stage for a product in tensor memory and for what hands its sum to another role}}
+        %t = tile.wait %s in_flight = 0 : !pending -> !t
+        %slot, %phase = tile.next %sums : !sums
+        %q = tile.pend %t : !pending
+        tile.commit %q into %sums[%slot] : !sums
         %other = ub.poison : !pending
         %d = tile.start_dot %x, %y, %other when %no transpose_b {atom = #atom} : !a, !b -> !pending
         scf.yield %d : !pending
@@ -182,6 +220,38 @@ tile.kernel @chosen(%any: i1) {
         scf.yield %t : !t
       } else {
         scf.yield %ones : !t
+      }
+      tile.print "sum" (%sum) : !t
+    }
+  }
+  tile.return
+}
+
+// -----
+
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!a = !tile.buffer<128x32xf16>
+!b = !tile.buffer<32x32xf16>
+!t = tensor<128x32xf32, #sum>
+!pending = !tile.pending<!t, tensor_memory>
+#atom = #nvptx.tcgen05<"m128n32k16", f16, f32>
+
+// A condition behind the loop chooses a sum of the last trip.
+tile.kernel @chosen_later(%any: i1) {
+  tile.warp_groups(%any : i1) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %no = arith.constant false
+      %zero = arith.constant dense<0.0> : !t
+      %none = ub.poison : !pending
+      %d = tile.start_dot %x, %y, %none when %no transpose_b {atom = #atom} : !a, !b -> !pending
+      %sum = scf.if %any -> !t {
+        // expected-error@+1 {{expected dots of the condition, none of which are of another trip, since 'tile.carried' is "tensor_memory"}}
+        %t = tile.wait %d in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+        scf.yield %t : !t
+      } else {
+        scf.yield %zero : !t
       }
       tile.print "sum" (%sum) : !t
     }

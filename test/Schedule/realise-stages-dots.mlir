@@ -352,3 +352,32 @@ tile.kernel @commits(%a: !view, %n: index) attributes {tile.roles = #roles} {
   tile.store %r, %a[%c0, %c0] {role = "mma"} : tensor<128x32xf16>, !view
   tile.return
 }
+
+// A commit tells of each dot by itself: others may start in a loop or a condition before it is waited for.
+// CHECK-LABEL: tile.kernel @between
+// CHECK: %[[D:.*]] = tile.start_dot
+// CHECK: scf.if
+// CHECK: tile.start_dot
+// CHECK-NEXT: tile.release %{{.*}} commit
+// CHECK-NEXT: tile.wait
+// CHECK: }
+// CHECK: tile.wait %[[D]] in_flight = 0
+tile.kernel @between(%a: !view, %any: i1) attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<128x32xf32>
+  %x = tile.load %a[%c0, %c0] {atom = #copy, buffer = !tile.buffer<128x32xf16>, role = "load"} : !view -> tensor<128x32xf16>
+  %y = tile.load %a[%c0, %c0] {atom = #copy, buffer = !tile_, role = "load"} : !view -> !t
+  %d = tile.dot %x, %y, %zero transpose_b {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 0}
+     : tensor<128x32xf16>, !t -> tensor<128x32xf32>
+  %e = scf.if %any -> tensor<128x32xf32> {
+    %f = tile.dot %x, %y, %zero transpose_b {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 0}
+       : tensor<128x32xf16>, !t -> tensor<128x32xf32>
+    scf.yield %f : tensor<128x32xf32>
+  } else {
+    scf.yield %zero : tensor<128x32xf32>
+  } {tile.role = "mma"}
+  %g = arith.addf %d, %e {tile.role = "mma"} : tensor<128x32xf32>
+  %r = arith.truncf %g {tile.role = "mma"} : tensor<128x32xf32> to tensor<128x32xf16>
+  tile.store %r, %a[%c0, %c0] {role = "mma"} : tensor<128x32xf16>, !view
+  tile.return
+}

@@ -226,24 +226,6 @@ tile.kernel @counted(%a: !view, %k: index) attributes {tile.roles = #roles} {
 
 // -----
 
-// Lanes would have to wait for the slot that a commit gives back.
-!view = !tile.view<?x?xf16>
-!x = !tile.buffer<128x32xf16>
-#roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]
-tile.kernel @read_by_both(%a: !view, %k: index) attributes {tile.roles = #roles} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
-  %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !x, role = "load"} : !view -> tensor<128x32xf16>
-  %d = tile.dot %x, %x, %zero transpose_b {atom = #nvptx.tcgen05<"m128n128k16", f16, f32>, role = "mma", in_flight = 0} : tensor<128x32xf16>, tensor<128x32xf16> -> tensor<128x128xf32>
-  %t = arith.truncf %d : tensor<128x128xf32> to tensor<128x128xf16>
-  tile.store %t, %a[%c0, %c0] {role = "mma"} : tensor<128x128xf16>, !view
-  // expected-error@-4 {{expected a slot that dots alone read, since the slot is given back when #nvptx.tcgen05<"m128n128k16", f16, f32> commits}}
-  tile.store %x, %a[%c0, %c0] {role = "mma"} : tensor<128x32xf16>, !view
-  tile.return
-}
-
-// -----
-
 // What says whether an scf.while goes on is known before the next trip begins.
 !view = !tile.view<?xf32>
 !t = tensor<128xf32>

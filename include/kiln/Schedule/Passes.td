@@ -351,7 +351,8 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
       A dot that adds to a value of its loop and hands it on stays in flight from trip to trip, and
       at the end of each at most so many are under way.
     - A slot is released behind the last op that reads it, or the wait for the dot that does; if
-      all that reads it are dots whose atom ends by commit, by a commit behind the last of them.
+      all that reads it are dots whose atom ends by commit, by a commit behind the last of them. In a
+      ring that others of the role read, too, each slot is released in both ways.
     - In a role whose copies have a `skew` barriers of all copies stand around the starts of dots,
       and later copies come to them that much later.
     - Each trip of an `scf.while` says at stage 0 whether there is another one. Its first trips stand

@@ -37,7 +37,8 @@ def DecideColumns : Schedule_Pass<"tile-decide-columns"> {
     times have the same, and so have operands. An operand is written over a sum of the trip that has been
     fetched by then if it has room there, and no sum of that type begins before the dots that read it have
     ended: it has the columns of that sum. Of sums of one type that are in use at different times all are
-    written over, or none. What the source says is kept.
+    written over, or none. A sum that a later trip uses is in use from its first dot, in front of the loop, to
+    the last wait behind it, and all of these waits have the same number. What the source says is kept.
 
     Before:
     ```mlir
@@ -62,7 +63,10 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     memory is a slot of a channel. It is acquired where its first dot's loop or block begins, filled
     if it begins as a tensor, and a wait for it is a `tile.commit` behind the last dot, a `tile.get`,
     a `tile.fetch` and a `tile.release`. Each number of columns is a channel, and it is an error if what
-    has it is not of one type, in use at different times and given back in one way. A sum that
+    has it is not of one type, in use at different times and given back in one way. A sum that is in
+    flight where its trip ends, since a later one waits for it, is committed where it is begun and got where
+    it is waited for, in turn; its channel has as many slots as such sums are in flight at once. It is an
+    error if dots of several trips add to it, or another role uses it. A sum that
     another role uses is a slot of the channel into which it is committed, and has no columns of its role's.
     What such a dot reads as operand a and warps have computed is written in the columns of a sum over the
     last that has been fetched in front of it: a
@@ -93,6 +97,17 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     %t = tile.fetch %q {atom = …}
     tile.release %sums[%s] lanes
     ```
+    Where the wait is for what the loop carries, both sides have places of their own:
+    ```mlir
+    %s, %ph = tile.next fills %sums
+    %none = tile.acquire %sums[%s, %ph]
+    %p = tile.start_dot %x, %y, %none when %false …
+    tile.commit %p into %sums[%s]
+    %t, %pt = tile.next %sums
+    %q = tile.get %sums[%t, %pt]
+    %u = tile.fetch %q {atom = …}
+    tile.release %sums[%t] lanes
+    ```
     And `tile.start_dot %weights, %y, %p …` of a tensor becomes:
     ```mlir
     %s, %ph = tile.next %rows
@@ -103,7 +118,8 @@ def RealiseAccumulators : Schedule_Pass<"tile-realise-accumulators"> {
     ```
     The tests are `test/Schedule/realise-accumulators.mlir`, `realise-accumulators-operands.mlir`,
     `realise-accumulators-over.mlir`,
-    `realise-accumulators-carried.mlir`, `realise-accumulators-copies.mlir` and
+    `realise-accumulators-carried.mlir`, `realise-accumulators-flights.mlir`,
+    `realise-accumulators-copies.mlir` and
     `realise-accumulators-invalid.mlir`.
   }];
 }

@@ -1,6 +1,8 @@
 // What a realised schedule says once: bytes, arrivals, registers, and uses of pending results.
 #include "../Decisions.h"
 #include "../Rings.h"
+#include "../SourceErrors.h"
+#include "../Trip.h"
 #include "Protocol.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
@@ -184,6 +186,7 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
     RoleAttr role = groups.getRole(region.getRegionNumber());
     Operation *put = nullptr, *get = nullptr;
     ReleaseOp release;
+    std::array<ReleaseOp, 2> releases; // of all others that read a slot, and by commit
     for (Operation *user : region.getArgument(capture).getUsers()) {
       if (auto op = dyn_cast<PutOp>(user)) {
         if (failed(checkPut(op, channel, role)))
@@ -198,16 +201,17 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
       if (isa<GetOp>(user))
         get = user;
       auto again = dyn_cast<ReleaseOp>(user);
-      if (again && release && again.getCommit() != release.getCommit())
-        return again.emitOpError("expected the role to release the channel always by 'commit', or "
-                                 "never");
       if (again && release && again.getPeers().size() != release.getPeers().size())
         return again.emitOpError("expected the role to release the channel always to as many "
                                  "programs, ")
                << release.getPeers().size() << ", got " << again.getPeers().size();
       if (again)
-        release = again;
+        releases[again.getCommit()] = release = again;
     }
+    bool isOfSums = channel.getType().getAccumulator() != nullptr;
+    if (isOfSums && releases[false] && releases[true])
+      return release.emitOpError("expected the role to release the channel always by 'commit', or "
+                                 "never");
     puts += put != nullptr;
     if (puts > 1)
       return put->emitOpError("expected one role to put into a channel, got a second, \"")
@@ -216,7 +220,8 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
     // Slots whose bytes are counted, or which dots give back by a commit, have barriers, whoever
     // fills them.
     auto filled = dyn_cast_or_null<PutOp>(put);
-    bool isOwn = put && get && !cast<GetOp>(get).getToStart() && !(filled && filled.getBytes());
+    bool isOwn =
+        put && get && !isReadUntilCommit(cast<GetOp>(get)) && !(filled && filled.getBytes());
     if (get && !isEither && channel.getType().getOwn() != isOwn)
       return get->emitOpError("expected ")
              << (isOwn ? "'own' in the type of a channel" : "a tile.put into an 'own' channel")
@@ -228,16 +233,18 @@ static LogicalResult checkChannel(WarpGroupsOp groups, unsigned capture) {
     if (release && !get)
       return release.emitOpError("expected a tile.get in role \"")
              << role.getName() << "\", which releases the channel";
-    if (release) {
-      int64_t together = countTogether(release, channel.getType(), role);
-      int64_t peers = release.getPeers().size();
+    for (ReleaseOp each : releases) {
+      if (!each)
+        continue;
+      int64_t together = countTogether(each, channel.getType(), role);
+      int64_t peers = each.getPeers().size();
       // Of two programs' slots one gives back for both.
-      if (release.getCommit() && channel.getType().getPair())
+      if (each.getCommit() && channel.getType().getPair())
         peers /= 2;
-      arrivals += (release.getCommit() ? together : together * role.getWarps()) *
-                  std::max<int64_t>(peers, 1);
-      ++releasing;
+      arrivals +=
+          (each.getCommit() ? together : together * role.getWarps()) * std::max<int64_t>(peers, 1);
     }
+    releasing += release != nullptr;
   }
   if (!puts)
     return channel.emitOpError("expected a tile.put into the channel");
@@ -286,15 +293,17 @@ static LogicalResult checkTensorMemory(WarpGroupsOp groups) {
   const std::optional<Figure> &limit = target.getChipRecord().figures.tensorMemory;
   if (limit && total <= limit->value)
     return success();
-  InFlightDiagnostic error = places.back().first.emitOpError("expected accumulators of at most ")
-                             << (limit ? limit->value : 0) << " bytes of tensor memory on "
-                             << target.getSpelling() << ", got " << total;
+  InFlightDiagnostic error =
+      emitSourceError(places.back().first, "expected accumulators of at most ")
+      << (limit ? limit->value : 0) << " bytes of tensor memory on " << target.getSpelling()
+      << ", got " << total;
   for (auto &[channel, bytes] : places) {
     RankedTensorType tensor = channel.getType().getAccumulator().getTensor();
     error.attachNote(channel.getLoc())
         << bytes << " bytes for " << channel.getType().getDepth() << " of "
         << RankedTensorType::get(tensor.getShape(), tensor.getElementType())
-        << ", as 'in_flight' asks for";
+        << (channel.getType().getDepth() > 1 ? ", as copies, turns, 'in_flight' and stages ask for"
+                                             : "");
   }
   return error;
 }
@@ -377,14 +386,17 @@ bool kiln::protocol::sharesTiles(WarpGroupsOp groups) {
 
 int64_t kiln::protocol::countReleases(WarpGroupsOp groups, unsigned capture) {
   int64_t arrivals = 0;
-  for (Region &region : groups.getBodies())
+  for (Region &region : groups.getBodies()) {
+    RoleAttr role = groups.getRole(region.getRegionNumber());
+    std::array<ReleaseOp, 2> releases;
     for (Operation *user : region.getArgument(capture).getUsers())
-      if (auto release = dyn_cast<ReleaseOp>(user)) {
-        RoleAttr role = groups.getRole(region.getRegionNumber());
-        int64_t together = countTogether(release, release.getChannel().getType(), role);
-        arrivals += release.getCommit() ? together : together * role.getWarps();
-        break;
-      }
+      if (auto release = dyn_cast<ReleaseOp>(user))
+        releases[release.getCommit()] = release;
+    for (ReleaseOp release : releases)
+      if (release)
+        arrivals += countTogether(release, release.getChannel().getType(), role) *
+                    countArrivals(role, release);
+  }
   return arrivals;
 }
 

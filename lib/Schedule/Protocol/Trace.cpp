@@ -74,7 +74,7 @@ LogicalResult Tracer::runOp(Operation *op) {
       known[buffer] = {isSum ? Known::Sum : Known::Slot, position, channel, nullptr, isSum};
     if (it.getToStart())
       gotToStart.insert({channel, position});
-    wasTold |= isSum || it.getToStart();
+    wasTold |= isSum || isReadUntilCommit(it);
     if (isCopiedByWarps(channel))
       unseen.insert({channel, position});
     return success();
@@ -288,6 +288,15 @@ LogicalResult Tracer::releaseOperand(ReleaseOp op) {
   return instance.getClusterPrograms() > 1 ? reach(op, result.events.back().reaches) : success();
 }
 
+/// Whether a role releases slots of a ring by commit, and for others that read them, too.
+static bool releasesTwice(Value channel) {
+  bool byCommit = false, byOthers = false;
+  for (Operation *user : channel.getUsers())
+    if (auto release = dyn_cast<ReleaseOp>(user))
+      (release.getCommit() ? byCommit : byOthers) = true;
+  return byCommit && byOthers && !cast<ChannelType>(channel.getType()).getAccumulator();
+}
+
 LogicalResult Tracer::release(ReleaseOp op) {
   unsigned channel = getCapture(op.getChannel());
   bool isOfSums = op.getChannel().getType().getAccumulator() != nullptr;
@@ -315,17 +324,19 @@ LogicalResult Tracer::release(ReleaseOp op) {
   bool isCovered = covered.count({channel, *at});
   if (isCovered && !readUntilCommit.count({channel, *at}))
     return fail(op.emitOpError("expected a dot in front that reads what was written over the sum"));
-  if (!isOwn && !op.getLanes() && !isCovered && readByLanes.count({channel, *at}))
+  // Of a slot that dots read until a commit and others, too, those hold it by themselves.
+  bool isShared = releasesTwice(op.getChannel()), isForDots = isShared && op.getCommit();
+  if (!isOwn && !op.getLanes() && !isCovered && !isForDots && readByLanes.count({channel, *at}))
     return fail(op.emitOpError("expected 'lanes', since lanes read the slot into registers and one "
                                "of them arrives for all"));
-  if (unfenced.count({channel, *at}))
+  if (!isForDots && unfenced.count({channel, *at}))
     return fail(op.emitOpError("expected a tile.fence shared behind what lanes read of the slot, "
                                "since an engine fills it again"));
-  if (!isCovered && op.getCommit() != bool(gotToStart.count({channel, *at})))
+  if (!isCovered && !isShared && op.getCommit() != bool(gotToStart.count({channel, *at})))
     return fail(op.emitOpError("expected a slot that is got 'to_start' to be released by 'commit', "
                                "and no other: threads that wait for it and hold nobody up may come "
                                "too late"));
-  if (!op.getCommit() && readUntilCommit.count({channel, *at}))
+  if (!op.getCommit() && !isShared && readUntilCommit.count({channel, *at}))
     return fail(
         op.emitOpError("expected 'commit', since dots that read the slot may be in flight"));
   if (isOfSums && !op.getCommit()) {
@@ -339,8 +350,19 @@ LogicalResult Tracer::release(ReleaseOp op) {
       result.places.push_back({ring, filled[ring][position], barriers, op});
     filled[ring].erase(position);
   }
-  fenced.erase({channel, position});
-  held[channel].erase(at);
+  if (!op.getCommit())
+    fenced.erase({channel, position});
+  auto half = halfReleased.find({channel, position});
+  if (isShared && half == halfReleased.end()) {
+    halfReleased[{channel, position}] = op.getCommit();
+  } else {
+    if (isShared && half->second == op.getCommit())
+      return fail(op.emitOpError("expected a slot that commits give back as well as others to be "
+                                 "released once by each"));
+    if (isShared)
+      halfReleased.erase(half);
+    held[channel].erase(at);
+  }
   if (op.getCommit() && isSecondOfPair(op.getChannel()))
     return success();
   result.events.push_back({Event::Release, channel, position, op, barriers});

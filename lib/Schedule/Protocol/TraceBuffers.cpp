@@ -13,6 +13,12 @@ using namespace kiln;
 using namespace kiln::protocol;
 using namespace kiln::tile;
 
+LogicalResult Tracer::refuseReleased(Operation *op, const Known &slot) {
+  return fail(op->emitOpError("expected a slot that role \"")
+              << role.getName() << "\" has not released, got use " << slot.value
+              << " of the channel");
+}
+
 LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
   Known it = get(buffer);
   if (it.kind == Known::Slot) {
@@ -24,6 +30,11 @@ LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
         return fail(
             op->emitOpError("expected a slot that all threads have waited for, got one that "
                             "was got 'to_start'"));
+      auto dot = dyn_cast<StartDotOp>(op);
+      bool isCommitted = dot && endsByCommit(dot.getAtom());
+      auto half = halfReleased.find({it.channel, it.value});
+      if (half != halfReleased.end() && half->second == isCommitted)
+        return refuseReleased(op, it);
       if (isa<StartDotOp, CopyOutOp>(op)) // whose reads are an engine's
         return success();
       readByLanes.insert({it.channel, it.value});
@@ -32,9 +43,7 @@ LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
         unfenced.insert({it.channel, it.value});
       return success();
     }
-    return fail(op->emitOpError("expected a slot that role \"")
-                << role.getName() << "\" has not released, got use " << it.value
-                << " of the channel");
+    return refuseReleased(op, it);
   }
   if (it.kind != Known::Alloc)
     return success();

@@ -102,6 +102,7 @@ private:
                                 llvm::ArrayRef<std::pair<unsigned, int64_t>> slots);
   llvm::LogicalResult start(tile::StartDotOp op);
   llvm::LogicalResult wait(tile::WaitOp op);
+  llvm::LogicalResult refuseReleased(mlir::Operation *op, const Known &slot);
   llvm::LogicalResult access(mlir::Operation *op, mlir::Value buffer, bool isWrite);
   llvm::LogicalResult accessAlloc(mlir::Operation *op, mlir::Operation *alloc, bool isWrite);
   llvm::LogicalResult touch(mlir::Operation *op, mlir::Operation *piece);
@@ -204,6 +205,9 @@ private:
   /// The uses whose buffers lanes have read into registers; those that only the thread that starts
   /// dots has waited for; and those that dots read of whose end only a commit tells.
   Slots readByLanes, gotToStart, readUntilCommit;
+  /// The uses that are released for dots that end by commit, or else for others, and not for both
+  /// yet: whether by commit.
+  std::map<std::pair<unsigned, int64_t>, bool> halfReleased;
   /// The uses of sums over which warps have written what dots read.
   Slots covered;
   /// The uses that another role's warps have copied, and that no engine has been let see.
