@@ -44,7 +44,7 @@ Function &prepare(StringRef text, int optLevel, LLVMContext &context,
   auto machine = cantFail(createHostMachine(getHostCPU(), optLevel));
   optimizeForHost(*module, *machine, optLevel);
   EXPECT_FALSE(verifyModule(*module, &errs()));
-  EXPECT_FALSE(cantFail(emitHostObject(*module, *machine)).empty());
+  EXPECT_FALSE(cantFail(emitHostObject(*module, *machine, nullptr)).empty());
   return *module->getFunction("f");
 }
 } // namespace
