@@ -191,8 +191,8 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       auto type = withLayout(cast<RankedTensorType>(value.getType()), layout);
       auto conversion = ConvertLayoutOp::create(builder, value.getLoc(), type, value);
       operand->set(conversion);
-      // Of one role for another, or what copies do not share out as those of the maker do: they find
-      // it in a slot. What no role makes, as a constant, each makes for itself.
+      // Of one role for another, or what copies do not share out as those of the maker do: they
+      // find it in a slot. What no role makes, as a constant, each makes for itself.
       unsigned copies = threads.of(user).copies;
       bool isOfOthers = !(threads.of(value) == threads.of(user));
       bool isAcross = getCopiesDim(getLayout(value), copies) != getCopiesDim(layout, copies);
