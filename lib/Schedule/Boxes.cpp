@@ -1,25 +1,28 @@
 // Cuts a tensor into boxes, and a buffer into parts.
 #include "Boxes.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Layout/Transforms/StoredBoxes.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-static SmallVector<SmallVector<int64_t>> getBoxes(ArrayRef<int64_t> shape, ArrayRef<int64_t> box) {
-  SmallVector<SmallVector<int64_t>> boxes = {{}};
-  for (auto [extent, step] : llvm::zip_equal(shape, box)) {
-    SmallVector<SmallVector<int64_t>> more;
-    for (const SmallVector<int64_t> &prefix : boxes)
-      for (int64_t at = 0; at < extent; at += step) {
-        more.push_back(prefix);
-        more.back().push_back(at);
-      }
-    boxes = std::move(more);
-  }
-  return boxes;
+/// How much of its tensor a store stores.
+static ArrayRef<int64_t> getStored(StoreOp store) {
+  return store.getExtents().value_or(store.getValue().getType().getShape());
+}
+
+size_t kiln::countCopiesOut(StoreOp store, ArrayRef<int64_t> offsets) {
+  auto buffer = cast<BufferType>(*store.getBuffer());
+  return findStoredPieces(store, buffer, getStored(store), offsets)->size();
+}
+
+size_t kiln::countStoredBoxes(StoreOp store) {
+  auto buffer = cast<BufferType>(*store.getBuffer());
+  return getStoredBoxes(getStored(store), buffer.getShape()).size();
 }
 
 FailureOr<StoreBoxes> kiln::cutIntoBoxes(StoreOp store) {
@@ -33,17 +36,21 @@ FailureOr<StoreBoxes> kiln::cutIntoBoxes(StoreOp store) {
   for (auto [extent, step] : llvm::zip_equal(type.getShape(), buffer.getShape()))
     if (extent % step)
       return store.emitOpError("expected a buffer of parts of each copy's ")
-             << type << ", got " << buffer;
+             << getBareType(type) << ", got " << getBareType(buffer);
   std::optional<LinearLayout> layout = getBoxLayout(getLayout(store.getValue()), buffer.getShape());
   if (!layout)
     return store.emitOpError("expected a buffer whose boxes are chosen among by registers of ")
-           << type << ", got " << buffer;
+           << getBareType(type) << ", got " << getBareType(buffer);
   StoreBoxes boxes{withLayout(type.clone(buffer.getShape()), *layout),
-                   getBoxes(type.getShape(), buffer.getShape())};
+                   getStoredBoxes(getStored(store), buffer.getShape())};
+  if (!canStoreBoxes(store, buffer, getStored(store)))
+    return store.emitOpError("expected a buffer that ")
+           << store.getAtomAttr() << " can store, got " << buffer;
   if (boxes.offsets.size() > 1 || !store->hasAttr(kFetchedAttrName))
     return boxes;
   return store.emitOpError("expected a buffer of a part of each copy's ")
-         << type << ", since '" << kFetchedAttrName << "' is decided, got " << buffer;
+         << getBareType(type) << ", since '" << kFetchedAttrName << "' is decided, got "
+         << getBareType(buffer);
 }
 
 Value kiln::takeBox(OpBuilder &builder, StoreOp store, const StoreBoxes &boxes,
@@ -54,6 +61,31 @@ Value kiln::takeBox(OpBuilder &builder, StoreOp store, const StoreBoxes &boxes,
   if (Attribute fetched = store->getAttr(kFetchedAttrName))
     box->setAttr(kFetchedAttrName, fetched);
   return box;
+}
+
+SmallVector<Operation *> kiln::copyOut(OpBuilder &builder, StoreOp store, Value buffer,
+                                       ArrayRef<int64_t> offsets) {
+  Location loc = store.getLoc();
+  IndexMath math{builder, loc};
+  auto whole = cast<BufferType>(buffer.getType());
+  SmallVector<StoredPiece> pieces = *findStoredPieces(store, whole, getStored(store), offsets);
+  SmallVector<Operation *> copies;
+  for (const StoredPiece &piece : pieces) {
+    Value part = buffer;
+    if (piece.type != whole) {
+      SmallVector<Value> begin =
+          llvm::map_to_vector(piece.offsets, [&](int64_t offset) { return math.constant(offset); });
+      part = PartOp::create(builder, loc, piece.type, buffer, begin);
+    }
+    SmallVector<int64_t> at =
+        llvm::map_to_vector(llvm::zip_equal(offsets, piece.offsets),
+                            [](auto pair) { return std::get<0>(pair) + std::get<1>(pair); });
+    SmallVector<Value> place = math.shiftBox(store, at);
+    copies.push_back(CopyOutOp::create(builder, loc, part, store.getView(), place,
+                                       store.getAtomAttr(), store.getCacheAttr(),
+                                       store.getEvictionAttr(), store.getDroppedAttr()));
+  }
+  return copies;
 }
 
 //===- Parts --------------------------------------------------------------------------------===//

@@ -10,13 +10,20 @@ namespace kiln {
 struct StoreBoxes {
   /// Of one box.
   mlir::RankedTensorType type;
-  /// Where each begins in the tensor, the last dimension fastest.
+  /// Where each begins in the tensor, the last dimension fastest; none of which nothing is stored.
   llvm::SmallVector<llvm::SmallVector<int64_t>> offsets;
 };
 
 /// Boxes of the shape of the store's buffer, among which registers alone choose; an error at the
 /// store if there are none, or a decision is missing.
 mlir::FailureOr<StoreBoxes> cutIntoBoxes(tile::StoreOp store);
+/// How many there are.
+size_t countStoredBoxes(tile::StoreOp store);
+/// Has the engine copy what the store stores of a box that begins there out of its buffer: one
+/// copy, or one of each piece.
+size_t countCopiesOut(tile::StoreOp store, llvm::ArrayRef<int64_t> offsets);
+llvm::SmallVector<mlir::Operation *> copyOut(mlir::OpBuilder &builder, tile::StoreOp store,
+                                             mlir::Value buffer, llvm::ArrayRef<int64_t> offsets);
 /// The box of what is stored that begins there, with what the store says of how it is fetched.
 mlir::Value takeBox(mlir::OpBuilder &builder, tile::StoreOp store, const StoreBoxes &boxes,
                     llvm::ArrayRef<int64_t> offsets);

@@ -8,7 +8,9 @@
 #include "HandOvers.h"
 #include "Rings.h"
 #include "SourceErrors.h"
+#include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
@@ -294,7 +296,8 @@ FailureOr<BufferType> HandOverDecider::decideBuffer(ConvertLayoutOp handed, Edge
     InFlightDiagnostic error = reader.dot.emitOpError("expected an operand ")
                                << "ab"[reader.operand] << " that each copy of role \""
                                << edge.maker.getName() << "\" can write to shared memory as "
-                               << reader.dot.getAtomAttr() << " reads it, got " << type;
+                               << reader.dot.getAtomAttr() << " reads it, got "
+                               << getBareType(type);
     error.attachNote(handed.getLoc()) << "what it is";
     return error;
   }
@@ -314,7 +317,7 @@ FailureOr<BufferType> HandOverDecider::decideBuffer(ConvertLayoutOp handed, Edge
       emitSourceError(user, "expected a tensor that copies ('copies') share out in one way, since "
                             "each of role \"")
       << edge.maker.getName() << "\" writes a part of a buffer and others read theirs, got "
-      << type;
+      << getBareType(type);
   for (auto &[role, uses] : edge.uses)
     error.attachNote(uses.front()->getOwner()->getLoc())
         << "role \"" << cast<RoleAttr>(role).getName() << "\" reads it by "
@@ -414,7 +417,7 @@ static bool isOfStore(PutOp put) {
   return llvm::any_of(put.getChannel().getUsers(), [](Operation *user) {
     auto get = dyn_cast<GetOp>(user);
     return get && llvm::any_of(get.getBuffers(), [](Value buffer) {
-             return llvm::any_of(buffer.getUsers(), llvm::IsaPred<CopyOutOp>);
+             return llvm::any_of(findReaders(buffer), llvm::IsaPred<CopyOutOp>);
            });
   });
 }

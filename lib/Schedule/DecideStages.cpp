@@ -1,4 +1,5 @@
 // When the ops of roles run whose schedule nobody has pinned, and how deep their rings are.
+#include "Boxes.h"
 #include "Decisions.h"
 #include "GlobalAccesses.h"
 #include "LoopProblem.h"
@@ -93,9 +94,8 @@ void StageDecider::decideStores() {
     if (!store.getAtomAttr() || store.getInFlight())
       return;
     FailureOr<RoleAttr> role = findRole(store, getRoleName(store));
-    int64_t box = ShapedType::getNumElements(cast<BufferType>(*store.getBuffer()).getShape());
     // A small tensor may be one that each copy has all of.
-    int64_t boxes = store.getValue().getType().getNumElements() / role->getCopies() / box;
+    int64_t boxes = int64_t(countStoredBoxes(store)) / role->getCopies();
     store.setInFlight(std::clamp<int64_t>(boxes - 1, 0, 1));
   });
 }

@@ -54,20 +54,22 @@ void kiln::handOver(Ring &ring, RingUse &use) {
   next = makeNext(builder, loc, ring, reader);
   auto get = GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase());
   tag(get, reader);
-  IndexMath math{builder, loc};
   SmallVector<Operation *> made;
   for (auto [buffer, box] : llvm::zip_equal(get.getBuffers(), boxes.offsets)) {
-    SmallVector<Value> offsets = math.shiftBox(store, box);
-    made.push_back(CopyOutOp::create(builder, loc, buffer, store.getView(), offsets,
-                                     store.getAtomAttr(), store.getCacheAttr(),
-                                     store.getEvictionAttr(), store.getDroppedAttr()));
+    llvm::append_range(made, copyOut(builder, store, buffer, box));
   }
   made.push_back(WaitStoresOp::create(builder, loc, 0));
-  for (Operation *op : made) {
+  auto place = [&](Operation *op, bool isFirst) {
     tag(op, reader);
     copyPlace(store, op);
-    if (op != made.front()) // the others follow the first
+    if (!isFirst) // the others follow the first
       op->removeAttr("order");
+  };
+  for (Operation *op : made) {
+    auto out = dyn_cast<CopyOutOp>(op);
+    if (auto part = out ? out.getBuffer().getDefiningOp<PartOp>() : PartOp())
+      place(part, /*isFirst=*/false);
+    place(op, op == made.front());
   }
   store.erase();
   use.store = nullptr;

@@ -9,6 +9,7 @@
 // sums each of them fetches on its own, and the first may start new ones when both have.
 #include "Boxes.h"
 #include "SourceErrors.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"
@@ -150,7 +151,7 @@ LogicalResult ClusterRealiser::share(CopyInOp copy, SmallVectorImpl<Step> &reach
   if (!strips)
     return emitSourceError(copy, "expected a buffer whose rows ")
            << steps.size() << " programs of a cluster bring in parts by " << copy.getAtom()
-           << ", since 'multicast' is decided, got " << whole;
+           << ", since 'multicast' is decided, got " << getBareType(whole);
   copy.removeMulticastAttr();
   ClusterPlace &place = getPlace(copy);
   Value number = place.getNumber(axes), mask = place.getMask(axes);

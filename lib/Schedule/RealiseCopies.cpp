@@ -5,6 +5,7 @@
 #include "Boxes.h"
 #include "SourceErrors.h"
 #include "SumChannels.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -81,7 +82,7 @@ private:
   LogicalResult look(Operation *op, Value value);
   FailureOr<Share> divide(Operation *op, RankedTensorType tensor);
   LogicalResult check(Operation *op);
-  bool keepsTogether(Value buffer, int dim, Value tensor) const override;
+  bool keepsTogether(Value buffer, int dim, Value tensor, bool isOfProduct) const override;
   LogicalResult checkPut(PutOp put);
   void shift(Operation *op);
   void shiftCopy(CopyInOp copyIn);
@@ -153,7 +154,8 @@ FailureOr<Share> CopyRealiser::divide(Operation *op, RankedTensorType tensor) {
   }
   if (copyBits != llvm::Log2_64_Ceil(role.getCopies()))
     return op->emitOpError("expected a layout of the ")
-           << role.getTotalWarps() << " warps of role \"" << role.getName() << "\", got " << tensor;
+           << role.getTotalWarps() << " warps of role \"" << role.getName() << "\", got "
+           << getBareType(tensor);
   // The bits of copies must be the highest of their dimension, in order.
   isRegular &= shape[dim] % role.getCopies() == 0;
   shape[dim] /= role.getCopies();
@@ -163,7 +165,7 @@ FailureOr<Share> CopyRealiser::divide(Operation *op, RankedTensorType tensor) {
   if (!isRegular || !own)
     return op->emitOpError("expected a layout by which each copy has consecutive rows or columns, "
                            "got ")
-           << tensor;
+           << getBareType(tensor);
   return Share{RankedTensorType::get(shape, tensor.getElementType(),
                                      LayoutAttr::get(tensor.getContext(), *own)),
                dim};
@@ -189,15 +191,18 @@ static PartOp getWindow(Value operand) {
                                                         : PartOp();
 }
 
-/// Whether each copy's share of a tensor is one piece of a buffer.
-bool CopyRealiser::keepsTogether(Value buffer, int dim, Value tensor) const {
-  if (PartOp window = getWindow(buffer))
+/// Whether each copy's share of a tensor is one piece of a buffer, or a product finds it in a
+/// window.
+bool CopyRealiser::keepsTogether(Value buffer, int dim, Value tensor, bool isOfProduct) const {
+  PartOp window = getWindow(buffer);
+  if (window)
     buffer = window.getBuffer();
   auto whole = cast<BufferType>(buffer.getType());
   SmallVector<int64_t> shape(whole.getShape());
   const Share &share = shares.find(tensor)->second;
   shape[dim] = share.type.getDimSize(share.dim);
-  return bool(getPartType(whole, shape));
+  return isOfProduct && !window ? bool(getWindowType(whole, shape))
+                                : bool(getPartType(whole, shape));
 }
 
 /// More copies than a role has room for.
@@ -311,7 +316,7 @@ LogicalResult CopyRealiser::check(Operation *op) {
       return op->emitOpError("expected a result that nothing uses, or a tensor that the copies of "
                              "role \"")
              << role.getName() << "\" share out, since one of them makes the access, got "
-             << value.getType();
+             << getBareType(value.getType());
     wholeAtomics.push_back(op);
   }
   auto extentsFit = [&](auto access, Value tensor) {
@@ -355,13 +360,13 @@ LogicalResult CopyRealiser::check(Operation *op) {
     return success();
   if (misfit->isNeededWhole)
     return op->emitOpError("expected a tensor that the copies of role \"")
-           << role.getName() << "\" do not share out, got " << misfit->value.getType();
+           << role.getName() << "\" do not share out, got " << getBareType(misfit->value.getType());
   if (isa<WriteOp, ReadOp, ConvertLayoutOp>(op))
     return emitSourceError(op, "expected rows or columns that the copies of role \"")
            << role.getName() << "\" ('copies') have each of its own where another role or another "
-           << "layout takes them, got " << misfit->value.getType();
+           << "layout takes them, got " << getBareType(misfit->value.getType());
   return op->emitOpError("expected operands and results that the copies of role \"")
-         << role.getName() << "\" share out alike, got " << misfit->value.getType();
+         << role.getName() << "\" share out alike, got " << getBareType(misfit->value.getType());
 }
 
 /// This copy's part of an operand in shared memory. Of a window that is a window of its part.
@@ -381,7 +386,7 @@ Value CopyRealiser::getPart(OpBuilder &builder, Value operand, int dim, Value ac
   IndexMath math{builder, operand.getLoc()};
   SmallVector<Value> offsets(shape.size(), math.constant(0));
   offsets[dim] = getOffset(builder, accumulator);
-  return PartOp::create(builder, operand.getLoc(), getPartType(whole, shape), operand, offsets);
+  return PartOp::create(builder, operand.getLoc(), getWindowType(whole, shape), operand, offsets);
 }
 
 /// Counts from the copy's place on.

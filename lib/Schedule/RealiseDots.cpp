@@ -7,6 +7,7 @@
 // of each dot by itself, so where dots end by commit nothing waits until a result is used.
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
@@ -103,7 +104,8 @@ LogicalResult DotRealiser::check(Chain &chain) const {
              << kOperandColumnsAttrName << "' is " << columns;
     if (columns && !areOfScales && !isa<RankedTensorType>(dot.getA().getType()))
       return dot.emitOpError("expected an operand a that warps have computed, since '")
-             << kOperandColumnsAttrName << "' is decided, got " << dot.getA().getType();
+             << kOperandColumnsAttrName << "' is decided, got "
+             << getBareType(dot.getA().getType());
   }
   if (last->use_empty())
     return last.emitOpError("expected a use, since 'in_flight' is decided");

@@ -4,6 +4,7 @@
 #include "HandOvers.h"
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -353,7 +354,7 @@ LogicalResult HandOver::checkBoxes() {
     if (!getBoxLayout(getLayout(side), type.getBuffer(0).getShape()))
       return handed.emitOpError("expected '")
              << kHandedAttrName << "' to have buffers of boxes that registers alone choose among, "
-             << "got " << type << " for " << side.getType();
+             << "got " << type << " for " << getBareType(side.getType());
   return success();
 }
 

@@ -6,6 +6,7 @@
 // two keep in step is for `tile-realise-clusters` to say, once there are rings.
 #include "Decisions.h"
 #include "Differences.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -188,7 +189,7 @@ LogicalResult PairRealiser::halve(LoadOp load) {
       return load.emitOpError(
                  "expected a buffer of which half the columns lie together, since each "
                  "of two programs brings half, got ")
-             << whole;
+             << getBareType(whole);
     load.setBufferAttr(TypeAttr::get(half));
   }
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());

@@ -2,6 +2,7 @@
 // the first part that needs it or where the dot says that its parts' reads run.
 #include "CutParts.h"
 #include "Trip.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -86,14 +87,14 @@ LogicalResult DotRealiser::checkBox(Value value, const PartBox &box) {
                                                "operand that the order of its buffer adds up where "
                                                "they begin, as it does powers of two, got [");
     llvm::interleaveComma(box.shape, error);
-    return error << "] of " << buffer;
+    return error << "] of " << getBareType(buffer);
   }
   if (getBoxType(value, box.shape))
     return success();
   InFlightDiagnostic error =
       dot.emitOpError("expected parts each of which every thread has a share of, got parts of [");
   llvm::interleaveComma(box.shape, error);
-  return error << "] of " << value.getType();
+  return error << "] of " << getBareType(value.getType());
 }
 
 /// The role's copies each have a share of the whole, and a part of it is none of these.

@@ -32,7 +32,9 @@ static LogicalResult realise(StoreOp store) {
   for (int64_t i = 0; i < buffers; ++i)
     allocs.push_back(AllocOp::create(entry, loc, buffer));
   OpBuilder builder(store);
-  IndexMath math{builder, loc};
+  // Copies of one box, or of its pieces, are waited for one by one.
+  SmallVector<int64_t> copies = llvm::map_to_vector(
+      boxes, [&](const SmallVector<int64_t> &box) { return int64_t(countCopiesOut(store, box)); });
   for (auto [i, box] : llvm::enumerate(boxes)) {
     // The last store from this buffer was this many stores ago, perhaps in an earlier round.
     int64_t index = i % buffers, last = index;
@@ -40,13 +42,14 @@ static LogicalResult realise(StoreOp store) {
       last += buffers;
     int64_t distance = int64_t(i) >= buffers ? buffers : int64_t(i) + count - last;
     Value tensor = takeBox(builder, store, *cut, box);
-    WaitStoresOp::create(builder, loc, distance - 1);
+    int64_t since = 0;
+    for (int64_t back = 1; back < distance; ++back)
+      since += copies[(int64_t(i) + count - back) % count];
+    WaitStoresOp::create(builder, loc, since);
     BarrierOp::create(builder, loc, /*publish=*/false, /*all_copies=*/false, /*global=*/false);
     WriteOp::create(builder, loc, tensor, allocs[index]);
     BarrierOp::create(builder, loc, /*publish=*/true, /*all_copies=*/false, /*global=*/false);
-    SmallVector<Value> offsets = math.shiftBox(store, box);
-    CopyOutOp::create(builder, loc, allocs[index], store.getView(), offsets, store.getAtomAttr(),
-                      store.getCacheAttr(), store.getEvictionAttr(), store.getDroppedAttr());
+    copyOut(builder, store, allocs[index], box);
   }
   OpBuilder exit = OpBuilder::atBlockEnd(&region->front());
   if (region->front().empty() || !isa<WaitStoresOp>(region->front().back()))

@@ -1,5 +1,6 @@
 // Reads a kernel's decisions about its rings.
 #include "Rings.h"
+#include "Boxes.h"
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
@@ -36,10 +37,7 @@ Operation *RingUse::getSite() {
 SmallVector<Type> RingUse::getBuffers() {
   if (!store)
     return llvm::map_to_vector(loads, [](LoadOp load) -> Type { return *load.getBuffer(); });
-  auto buffer = cast<BufferType>(*store.getBuffer());
-  int64_t boxes =
-      store.getValue().getType().getNumElements() / ShapedType::getNumElements(buffer.getShape());
-  return SmallVector<Type>(boxes, buffer);
+  return SmallVector<Type>(countStoredBoxes(store), *store.getBuffer());
 }
 
 Operation *kiln::findDeepLoop(Block *block) {

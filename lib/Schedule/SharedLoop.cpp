@@ -1,6 +1,7 @@
 // SharedLoop.h: what programs can share out, and what they leave for the last of them.
 #include "SharedLoop.h"
 #include "GlobalAccesses.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -88,8 +89,8 @@ static bool isZero(Value value) {
 static FailureOr<StringRef> findSums(scf::ForOp loop) {
   auto fail = [&](unsigned number) {
     return loop.emitOpError("expected nothing but sums in what the loop carries, since '")
-           << kShareAttrName << "' is decided, got " << loop.getResult(number).getType()
-           << " as its value " << number << ", ";
+           << kShareAttrName << "' is decided, got "
+           << getBareType(loop.getResult(number).getType()) << " as its value " << number << ", ";
   };
   StringRef role;
   for (unsigned number = 0; number < loop.getNumResults(); ++number) {

@@ -16,7 +16,7 @@ tile.kernel @across(%a: !view) attributes {tile.roles = [#tile.role<"cast", warp
   %zero = arith.constant dense<0.0> : !s
   // expected-note @+1 {{what it is}}
   %y = tile.load %a[%c0, %c0] {role = "cast"} : !view -> !t
-  // expected-error @+1 {{expected an operand b that each copy of role "cast" can write to shared memory as #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32> reads it, got 'tensor<64x64xf8E4M3FN,}}
+  // expected-error @+1 {{expected an operand b that each copy of role "cast" can write to shared memory as #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32> reads it, got 'tensor<64x64xf8E4M3FN>'}}
   %d = tile.dot %x, %y, %zero {atom = #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32>, role = "mma", in_flight = 0} : !tile.buffer<64x64xf8E4M3FN>, !t -> !s
   tile.return
 }

@@ -86,9 +86,10 @@ tile.kernel @counted(%i: !tile.view<?xi32>, %n: index) {
 
 // -----
 
-// Columns 64 to 127 of a box of 64 columns lie behind all of its rows: half of the rows is two pieces.
+// Half of the rows is two pieces, one a box of 64 columns, and which half it is permutes these: no
+// window begins where it does.
 #acc = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0],[64,0]]>
-#boxes = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0],[0,64]]>
+#boxes = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,8],[0,64]]>
 !boxes = !tile.buffer<128x128xf16, #boxes>
 !few = !tile.buffer<16x128xf16>
 tile.kernel @pieces(%s: i32) {
@@ -97,7 +98,7 @@ tile.kernel @pieces(%s: i32) {
     role #tile.role<"all", warps = 4, copies = 2> {
       %x, %y = tile.get %ring[%s, %s] : !tile.channel<1, !boxes, !few>
       %p = ub.poison : !tile.pending<tensor<128x16xf32, #acc>>
-      // expected-error@+1 {{expected operands and results that the copies of role "all" share out alike, got '!tile.buffer<128x128xf16}}
+      // expected-error@+1 {{expected operands and results that the copies of role "all" share out alike, got '!tile.buffer<128x128xf16>'}}
       %d = tile.start_dot %x, %y, %p transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>}
          : !boxes, !few -> !tile.pending<tensor<128x16xf32, #acc>>
     }

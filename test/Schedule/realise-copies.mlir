@@ -137,3 +137,26 @@ tile.kernel @by_share(%a: !tile.view<?xf32>, %n: index) {
   }
   tile.return
 }
+
+// Columns 64 to 127 lie behind all rows of a box of 64 columns: half of the rows is two pieces, of which
+// the product reads a window.
+// CHECK-LABEL: tile.kernel @windows
+#acc = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = [[16,0],[32,0],[64,0]]>
+#boxes = #tile.layout<offset = [[0,1],[0,2],[0,4],[0,8],[0,16],[0,32],[1,8],[2,16],[4,32],[8,0],[16,0],[32,0],[64,0],[0,64]]>
+!boxes = !tile.buffer<128x128xf16, #boxes>
+!few = !tile.buffer<16x128xf16>
+tile.kernel @windows(%s: i32) {
+  %ring = tile.channel full = 4 empty = 8 : !tile.channel<1, !boxes, !few>
+  tile.warp_groups(%ring, %s : !tile.channel<1, !boxes, !few>, i32) {
+    role #tile.role<"all", warps = 4, copies = 2> {
+      %x, %y = tile.get %ring[%s, %s] : !tile.channel<1, !boxes, !few>
+      %p = ub.poison : !tile.pending<tensor<128x16xf32, #acc>>
+      // CHECK: %[[AT:.*]] = arith.muli %{{.*}} : index
+      // CHECK: %[[WINDOW:.*]] = tile.part %{{.*}}[%[[AT]], %{{.*}}] : {{.*}} -> !tile.buffer<64x128xf16 of 128x128
+      // CHECK: tile.start_dot %[[WINDOW]]
+      %d = tile.start_dot %x, %y, %p transpose_b {atom = #nvptx.wgmma<"m64n64k16", f16, f32>}
+         : !boxes, !few -> !tile.pending<tensor<128x16xf32, #acc>>
+    }
+  }
+  tile.return
+}

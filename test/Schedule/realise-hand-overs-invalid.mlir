@@ -104,7 +104,7 @@ tile.kernel @boxes(%a: !tile.view<?xf32>) attributes {
     tile.roles = [#tile.role<"make", warps = 1>, #tile.role<"use", warps = 1>]} {
   %c0 = arith.constant 0 : index
   %x = tile.load %a[%c0] {role = "make"} : !tile.view<?xf32> -> tensor<64xf32, #lanes>
-  // expected-error@+1 {{expected 'tile.handed' to have buffers of boxes that registers alone choose among, got '!tile.channel<1, !tile.buffer<32xf32>, !tile.buffer<32xf32>>' for 'tensor<64xf32, #tile.layout<register = [[1]], lane = [[2],[4],[8],[16],[32]]>>'}}
+  // expected-error@+1 {{expected 'tile.handed' to have buffers of boxes that registers alone choose among, got '!tile.channel<1, !tile.buffer<32xf32>, !tile.buffer<32xf32>>' for 'tensor<64xf32>'}}
   %h = tile.convert_layout %x {role = "make", tile.handed = !tile.channel<1, !tile.buffer<32xf32>, !tile.buffer<32xf32>>} : tensor<64xf32, #lanes> -> tensor<64xf32, #lanes>
   tile.store %h, %a[%c0] {role = "use"} : tensor<64xf32, #lanes>, !tile.view<?xf32>
   tile.return

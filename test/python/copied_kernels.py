@@ -13,7 +13,7 @@ def copied(
     atom: kiln.constexpr, load_a: kiln.constexpr, load_b: kiln.constexpr,
     producers: kiln.constexpr = 0, copies: kiln.constexpr = 1, warps: kiln.constexpr = 4,
     touched: kiln.constexpr = "", ta: kiln.constexpr = False, tb: kiln.constexpr = True,
-    epilogue: kiln.constexpr = "", depth: kiln.constexpr = 2,
+    epilogue: kiln.constexpr = "", depth: kiln.constexpr = 2, multicast: kiln.constexpr = False,
 ):  # fmt: skip
     """By a role that brings its operands itself (0 producers), or one of so many copies that does.
 
@@ -21,6 +21,7 @@ def copied(
         touched: which of the operands, "x", "y" or both, are doubled between load and product
         epilogue: "rows" or "columns": what is taken from each sum, the most of its row or the sum of
             its column
+        multicast: two programs beside one another bring half of `a` each
     """
     i, j = kiln.grid(kiln.cdiv(c.shape[0], M), kiln.cdiv(c.shape[1], N))
     mma = kiln.role("mma", warps=warps, copies=copies)
@@ -30,6 +31,8 @@ def copied(
         kiln.pin(roles=(kiln.role("load", warps=2, copies=2), mma))
     else:
         kiln.pin(roles=(kiln.role("load", warps=4, copies=producers), mma))
+    if multicast:
+        kiln.pin(cluster=(1, 2))
     load, stage = ("mma", 1) if producers == 0 else ("load", 0)
     in_flight = 0 if atom in ("wgmma", "tcgen05") else None
     s = kiln.zeros((M, N), kiln.f32)
@@ -42,6 +45,8 @@ def copied(
             y = kiln.pin(b.load((j * N, k), (N, K)), role=load, stage=0, atom=load_b)
         else:
             y = kiln.pin(b.load((k, j * N), (K, N)), role=load, stage=0, atom=load_b)
+        if multicast:
+            x = kiln.pin(x, multicast="y")
         if "x" in touched:
             x = x * 2
         if "y" in touched:

@@ -64,6 +64,8 @@ template <typename Access>
 static Reason whyUnfit(Access access, EngineAtomInterface engine) {
   constexpr bool isWritten = std::is_same_v<Access, StoreOp>;
   TypedValue<ViewType> view = access.getView();
+  if (sharesByte(view.getType().getElementType()))
+    return "expected elements of at least a byte";
   std::optional<ArgumentView> argument = findArgumentView(view);
   auto kernel = access->template getParentOfType<KernelOp>();
   if (!argument || argument->argument.getOwner()->getParentOp() != kernel)

@@ -81,8 +81,21 @@ static bool admitsShare(const LinearLayout &order, const BufferReader &reader,
                                             cast<LayoutAttr>(part.getLayout()).toLinear(share)));
 }
 
-bool kiln::admits(const LinearLayout &order, const BufferReader &reader, RankedTensorType type) {
-  return admitsShare(order, reader, getShare(reader, reader.getLayout(), type.getShape()), type);
+/// Of a window, which lies in what the product takes.
+static bool admitsWindow(const LinearLayout &order, const BufferReader &reader,
+                         ArrayRef<int64_t> share, RankedTensorType type) {
+  ArrayRef<int64_t> shape = type.getShape();
+  auto whole = BufferType::get(type.getContext(), shape, type.getElementType(),
+                               LayoutAttr::get(type.getContext(), order));
+  return reader.dot && getWindowType(whole, share) &&
+         llvm::is_contained(getAdmitted(reader, shape), order);
+}
+
+bool kiln::admits(const LinearLayout &order, const BufferReader &reader, RankedTensorType type,
+                  bool asWindow) {
+  SmallVector<int64_t> share = getShare(reader, reader.getLayout(), type.getShape());
+  return admitsShare(order, reader, share, type) ||
+         (asWindow && admitsWindow(order, reader, share, type));
 }
 
 std::vector<LinearLayout> kiln::findWrittenOrders(const LinearLayout &written, int64_t copies,

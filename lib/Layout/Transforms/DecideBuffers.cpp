@@ -1,10 +1,12 @@
 // Decides in which order tiles that copy atoms move lie in shared memory: one that the atom can
 // fill, and that is read or written without bank conflicts.
 #include "ConversionRuns.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Layout/Transforms/StoredBoxes.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_DECIDEBUFFERS
@@ -130,7 +132,8 @@ static LogicalResult checkRead(LoadOp load, int64_t cycles) {
     return success();
   InFlightDiagnostic error =
       load.emitOpError("expected 'read_atom' to be an instruction that reads ")
-      << load.getType() << " from a buffer that it has, got " << load.getReadAtomAttr();
+      << getBareType(load.getType()) << " from a buffer that it has, got "
+      << load.getReadAtomAttr();
   for (Operation *user : load->getUsers())
     if (auto dot = dyn_cast<DotOp>(user); dot && dot.getAtomAttr())
       error.attachNote(dot.getLoc()) << "which 'atom' asks for: " << dot.getAtomAttr();
@@ -143,17 +146,29 @@ static LinearLayout getOrder(BufferType buffer) {
   return layout ? layout.toLinear(buffer.getShape()) : getRowMajorLayout(buffer.getShape());
 }
 
-/// Whether an instruction fills such a buffer, or empties it.
-template <typename Access>
-static LogicalResult checkBuffer(Access access, BufferType buffer) {
-  auto atom = cast<CopyAtomInterface>(access.getAtomAttr());
+/// Whether an instruction fills such a buffer, or empties it of what is stored.
+static LogicalResult checkBuffer(LoadOp load, BufferType buffer) {
+  auto atom = cast<CopyAtomInterface>(load.getAtomAttr());
   bool fits = isa<EngineAtomInterface>(atom)
-                  ? getCopyBoxes(atom, buffer, access.getDropped()).has_value()
+                  ? getCopyBoxes(atom, buffer, load.getDropped()).has_value()
                   : atom.admits(buffer.getShape(), buffer.getElementType(), getOrder(buffer));
   if (fits)
     return success();
-  return access.emitOpError("expected 'buffer' to lie as ")
-         << atom << (isa<LoadOp>(access) ? " fills it" : " empties it") << ", got " << buffer;
+  return load.emitOpError("expected 'buffer' to lie as ") << atom << " fills it, got " << buffer;
+}
+
+static LogicalResult checkBuffer(StoreOp store, BufferType buffer) {
+  ArrayRef<int64_t> shape = store.getValue().getType().getShape();
+  ArrayRef<int64_t> extents = store.getExtents().value_or(shape);
+  if (canStoreBoxes(store, buffer, extents))
+    return success();
+  InFlightDiagnostic error = store.emitOpError("expected 'buffer' to lie as ")
+                             << store.getAtomAttr() << " empties it";
+  if (extents != shape) {
+    error << " of a tile of ";
+    llvm::interleave(extents, error, "x");
+  }
+  return error << ", got " << buffer;
 }
 
 /// Holds the buffer that an author has decided against who fills it and who reads it.
@@ -167,7 +182,8 @@ static LogicalResult check(LoadOp load, TargetInterface target) {
     if (asked && reader.tensor == load.getResult() &&
         failed(checkRead(load, chooseRead(order, reader.tensor, asked, target).cycles)))
       return failure();
-    if (!reader.dot || (order.isExact() && admits(order, reader, load.getType())))
+    if (!reader.dot ||
+        (order.isExact() && admits(order, reader, load.getType(), /*asWindow=*/true)))
       continue;
     InFlightDiagnostic error = load.emitOpError("expected 'buffer' to lie as ")
                                << DotOp(reader.dot).getAtomAttr() << " reads operand "
@@ -194,6 +210,25 @@ static void setBuffer(Operation *op, ArrayRef<int64_t> shape, Type element,
                                                       LayoutAttr::get(context, order))));
 }
 
+/// Says which copies read parts of a tile that has no order for them.
+static void noteShares(InFlightDiagnostic &error, ArrayRef<BufferReader> readers,
+                       ArrayRef<int64_t> shape) {
+  const int64_t *odd = llvm::find_if_not(shape, llvm::isPowerOf2_64);
+  for (const BufferReader &reader : readers) {
+    SmallVector<int64_t> share = getShare(reader, reader.getLayout(), shape);
+    if (ArrayRef(share) == shape || odd == shape.end())
+      continue;
+    Operation *user = reader.dot ? DotOp(reader.dot).getOperation() : *reader.tensor.user_begin();
+    Diagnostic &note = error.attachNote(user->getLoc());
+    note << "each of " << reader.copies << " copies ('copies') reads ";
+    llvm::interleave(share, note, "x");
+    note << " of it, and a tile whose extent of " << *odd << " is no power of two has no order in "
+         << "which these parts lie together: have one copy read it, or "
+         << int64_t(llvm::PowerOf2Ceil(*odd)) << " in place of " << *odd;
+    return;
+  }
+}
+
 static LogicalResult decide(LoadOp load, TargetInterface target) {
   ArrayRef<int64_t> shape = load.getType().getShape();
   Type element = load.getType().getElementType();
@@ -211,6 +246,14 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
     if (SmallVector<int64_t> share = getShare(reader, reader.getLayout(), shape);
         ArrayRef(share) != shape)
       llvm::append_range(orders, getCandidates(share));
+  // Of what copies write themselves each has a part, too.
+  std::optional<BufferReader> writer;
+  if (isThroughRegisters(load)) {
+    writer = BufferReader::ofLanes(load.getResult(), load);
+    SmallVector<int64_t> share = getShare(*writer, writer->getLayout(), shape);
+    if (ArrayRef(share) != shape)
+      llvm::append_range(orders, getCandidates(share));
+  }
   bool areAlike =
       isThroughRegisters(load) && llvm::all_of(readers, [&](const BufferReader &reader) {
         return reader.tensor && reader.tensor.getType() == readers.front().tensor.getType();
@@ -224,10 +267,11 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
                                     target.getCopyAtoms(element))
                              .layout);
   std::optional<Choice> best;
-  for (const LinearLayout &order : orders) {
+  auto weigh = [&](const LinearLayout &order, bool asWindow) {
     bool fits = cast<CopyAtomInterface>(load.getAtomAttr()).admits(shape, element, order);
     Choice choice{order, load.getReadAtomAttr()};
-    if (isThroughRegisters(load)) {
+    if (writer) {
+      fits = fits && admits(order, *writer, load.getType());
       SharedSide side = measureSide(getLayout(load.getResult()), order,
                                     getSharedElementBytes(element), target.getChipRecord(),
                                     /*isWrite=*/true, {});
@@ -235,7 +279,7 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
       choice.instructions = side.instructions;
     }
     for (const BufferReader &reader : readers) {
-      fits = fits && admits(order, reader, load.getType());
+      fits = fits && admits(order, reader, load.getType(), asWindow);
       if (reader.dot)
         continue;
       Choice read = chooseRead(order, reader.tensor, load.getReadAtomAttr(), target);
@@ -247,14 +291,21 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
     }
     if (fits && choice.isBetterThan(best))
       best = choice;
-  }
+  };
+  // Copies find their shares in one piece each, or else products do in windows.
+  for (bool asWindow : {false, true})
+    for (const LinearLayout &order : orders)
+      if (!asWindow || !best)
+        weigh(order, asWindow);
   if (!best) {
     InFlightDiagnostic error = load.emitOpError("expected a tile that ")
                                << load.getAtomAttr() << " can bring";
     if (product != readers.end())
       error << " as " << product->dot.getAtomAttr() << " reads operand "
             << "ab"[product->operand];
-    return error << ", got " << load.getType();
+    error << ", got " << getBareType(load.getType());
+    noteShares(error, readers, shape);
+    return error;
   }
   if (failed(checkRead(load, best->cycles)))
     return failure();
@@ -296,6 +347,54 @@ static SmallVector<int64_t> getBox(const LinearLayout &layout, unsigned bytes) {
   return box;
 }
 
+/// Boxes that registers choose among. Of what a box is cut to, pieces are as high as rows are
+/// permuted.
+static SmallVector<SmallVector<int64_t>> getBoxes(const LinearLayout &layout, unsigned bytes,
+                                                  bool isCut) {
+  constexpr int64_t kPermutedRows = 8;
+  SmallVector<SmallVector<int64_t>> boxes = {getBox(layout, bytes)};
+  size_t rank = boxes.front().size();
+  if (!isCut || rank < 2)
+    return boxes;
+  int64_t rows = std::min(kPermutedRows, getPowerOf2Factor(layout.getShape()[rank - 2]));
+  if (boxes.front()[rank - 2] < rows) {
+    boxes.push_back(boxes.front());
+    boxes.back()[rank - 2] = rows;
+  }
+  return boxes;
+}
+
+/// In which a box may lie whose copies each write a piece of it. One that is cut lies in strips of
+/// columns, too.
+static std::vector<LinearLayout> getStoredOrders(ArrayRef<int64_t> box, ArrayRef<int64_t> piece,
+                                                 unsigned bytes, bool isCut) {
+  std::vector<LinearLayout> orders = getOrders(box, 8 * int64_t(bytes));
+  if (box != piece)
+    llvm::append_range(orders, repeatOrders(getOrders(piece, 8 * int64_t(bytes)), box));
+  if (!isCut || box.size() != 2)
+    return orders;
+  for (int64_t columns = kWidestRow / bytes; columns > 0; columns /= 2) {
+    if (box[1] % columns)
+      continue;
+    LinearLayout strip = getRowMajorLayout({piece[0], std::min(columns, piece[1])});
+    llvm::append_range(orders, repeatOrders(repeatOrders({strip}, piece), box));
+  }
+  return orders;
+}
+
+/// Of a tensor no box of which an engine stores.
+static LogicalResult refuseBoxes(StoreOp store, ArrayRef<int64_t> extents) {
+  RankedTensorType type = store.getValue().getType();
+  auto stored = RankedTensorType::get(extents, type.getElementType());
+  InFlightDiagnostic error = store.emitOpError("expected a tile that ")
+                             << store.getAtomAttr() << " can store";
+  int64_t each = cast<CopyAtomInterface>(store.getAtomAttr()).getGranularity();
+  if (!extents.empty() &&
+      extents.back() * int64_t(getSharedElementBytes(type.getElementType())) % each)
+    error << ", of rows that are multiples of " << each << " bytes";
+  return error << ", got " << stored;
+}
+
 static LogicalResult decide(StoreOp store, TargetInterface target) {
   FailureOr<RoleAttr> role = findRole(store, *store.getRole());
   if (failed(role))
@@ -312,34 +411,42 @@ static LogicalResult decide(StoreOp store, TargetInterface target) {
   std::optional<LinearLayout> share = takeShare(layout, maker->getWarps());
   if (!share)
     return store.emitOpError("expected a layout by which each copy of role \"")
-           << maker->getName() << "\" has consecutive rows or columns, got " << type;
+           << maker->getName() << "\" has consecutive rows or columns, got " << getBareType(type);
   if (isOwn)
     layout = *share;
-  Type element = type.getElementType();
-  unsigned bytes = getSharedElementBytes(element);
-  SmallVector<int64_t> box = getBox(layout, bytes), piece = box;
-  for (auto [extent, most] : llvm::zip_equal(piece, share->getShape()))
-    extent = std::min(extent, most);
-  std::vector<LinearLayout> orders = getOrders(box, 8 * int64_t(bytes));
-  if (piece != box)
-    llvm::append_range(orders, repeatOrders(getOrders(piece, 8 * int64_t(bytes)), box));
+  // What each box is cut to, if the tensor has grown; copies have as much of it each.
+  SmallVector<int64_t> extents(store.getExtents().value_or(type.getShape()));
+  for (auto [extent, most, all] : llvm::zip_equal(extents, layout.getShape(), type.getShape()))
+    extent = extent == all ? most : std::min(extent, most);
+  bool isCut = ArrayRef(extents) != ArrayRef(layout.getShape());
   std::optional<Choice> best;
-  if (std::optional<LinearLayout> part = getBoxLayout(layout, box))
-    for (const LinearLayout &order : orders) {
-      auto whole = BufferType::get(store.getContext(), box, element,
+  SmallVector<int64_t> boxOfBest;
+  unsigned bytes = getSharedElementBytes(type.getElementType());
+  for (SmallVector<int64_t> &box : getBoxes(layout, bytes, isCut)) {
+    SmallVector<int64_t> piece = box;
+    for (auto [extent, most] : llvm::zip_equal(piece, share->getShape()))
+      extent = std::min(extent, most);
+    std::optional<LinearLayout> part = getBoxLayout(layout, box);
+    if (!part)
+      continue;
+    for (const LinearLayout &order : getStoredOrders(box, piece, bytes, isCut)) {
+      auto whole = BufferType::get(store.getContext(), box, type.getElementType(),
                                    LayoutAttr::get(store.getContext(), order));
-      if (!cast<CopyAtomInterface>(store.getAtomAttr()).admits(box, element, order) ||
-          !getPartType(whole, piece))
+      if (!getPartType(whole, piece) || !canStoreBoxes(store, whole, extents))
         continue;
+      int64_t times =
+          ShapedType::getNumElements(layout.getShape()) / ShapedType::getNumElements(box);
       SharedSide side = measureSide(*part, order, bytes, target.getChipRecord(), true, {});
-      Choice choice{order, {}, side.instructions * side.cycles, side.instructions};
-      if (choice.isBetterThan(best))
-        best = choice;
+      Choice choice{order, {}, times * side.instructions * side.cycles, times * side.instructions};
+      if (!choice.isBetterThan(best))
+        continue;
+      best = choice;
+      boxOfBest = box;
     }
+  }
   if (!best)
-    return store.emitOpError("expected a tensor of boxes that ")
-           << store.getAtomAttr() << " can store, got " << type;
-  setBuffer(store, box, element, best->order);
+    return refuseBoxes(store, extents);
+  setBuffer(store, boxOfBest, type.getElementType(), best->order);
   return success();
 }
 

@@ -191,8 +191,15 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       auto type = withLayout(cast<RankedTensorType>(value.getType()), layout);
       auto conversion = ConvertLayoutOp::create(builder, value.getLoc(), type, value);
       operand->set(conversion);
-      // What no role makes, as a constant, each makes for itself.
-      bool isHandedOver = !(threads.of(value) == threads.of(user)) && !findMakers(value).empty();
+      // Of one role for another, or what copies do not share out as those of the maker do: they
+      // find it in a slot. What no role makes, as a constant, each makes for itself.
+      unsigned copies = threads.of(user).copies;
+      bool isOfOthers = !(threads.of(value) == threads.of(user));
+      bool isAcross = getCopiesDim(getLayout(value), copies) != getCopiesDim(layout, copies);
+      llvm::SetVector<StringRef> makers;
+      if (isOfOthers || (isAcross && !getRoleName(user).empty()))
+        makers = findMakers(value);
+      bool isHandedOver = !makers.empty() && (isOfOthers || !makers.contains(getRoleName(user)));
       if (!isInBuffer(value) && !isHandedOver)
         continue;
       followUser(conversion, user);

@@ -89,6 +89,14 @@ static Misfit isAlike(Operation *op, const CopyShares &shares) {
   return std::nullopt;
 }
 
+/// What works along an axis: each copy has the whole of it.
+static Misfit isWholeAlong(Operation *op, unsigned axis, const CopyShares &shares) {
+  for (Value value : getValues(op))
+    if (shares.getDim(value) == int(axis))
+      return ShareMisfit{value, /*isNeededWhole=*/true};
+  return isAlike(op, shares);
+}
+
 /// What varies by place: no copy has what another needs.
 static Misfit isWhole(Operation *op, const CopyShares &shares) {
   for (Value value : getValues(op))
@@ -99,6 +107,24 @@ static Misfit isWhole(Operation *op, const CopyShares &shares) {
 
 static Misfit require(bool fits, Value value) {
   return fits ? Misfit() : Misfit(ShareMisfit{value});
+}
+
+/// Whether copies that share out a tensor have rows or columns of it that lie together, in order.
+static bool isSharedInOrder(const LinearLayout &layout, int64_t copies) {
+  ArrayRef<LinearLayout::Basis> warps = layout.getBases(kWarp);
+  size_t bits = llvm::Log2_64_Ceil(copies);
+  if (copies == 1 || warps.size() < bits)
+    return true;
+  std::optional<size_t> shared;
+  for (auto [bit, basis] : llvm::enumerate(warps.take_back(bits)))
+    for (auto [dim, value] : llvm::enumerate(basis)) {
+      if (!value)
+        continue;
+      if ((shared && *shared != dim) || value != layout.getShape()[dim] / copies << bit)
+        return false;
+      shared = dim;
+    }
+  return true;
 }
 
 //===- Models -------------------------------------------------------------------------------===//
@@ -188,14 +214,25 @@ int64_t countInFront(Value tensor, int dim) {
 }
 
 struct Reshape : Elements<Reshape, ReshapeOp> {
+  /// As its elements are, unless copies would have no rows or columns of it together.
+  static std::optional<LinearLayout> follow(Operation *op, const LinearLayout &input,
+                                            const LayoutInference &inference) {
+    LinearLayout layout = input.reshapeOuts(shapeOf(op->getResult(0)));
+    bool isRegular = isSharedInOrder(layout, inference.getThreads(op).copies);
+    return isRegular ? std::optional(layout) : std::nullopt;
+  }
   void inferLayouts(Operation *op, LayoutInference &inference) const {
     Entry input = inference.lookup(op->getOperand(0), op);
-    inference.set(op->getResult(0), input.layout.reshapeOuts(shapeOf(op->getResult(0))),
+    std::optional<LinearLayout> layout = follow(op, input.layout, inference);
+    inference.set(op->getResult(0), layout ? *layout : inference.getBlocked(op->getResult(0)),
                   input.strength);
   }
-  LinearLayout getWantedLayout(Operation *, OpOperand &operand,
+  LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
                                const LayoutInference &inference) const {
-    return getHere(operand, inference);
+    LinearLayout here = getHere(operand, inference);
+    if (follow(op, here, inference))
+      return here;
+    return inference.get(op->getResult(0)).reshapeOuts(shapeOf(operand.get()));
   }
   /// Whatever becomes of the dimensions in front of the one that is shared out, and behind it:
   /// as many elements lie in front, so the copies have the same of what is behind these.
@@ -347,11 +384,19 @@ struct Scan : Moves<Scan, ScanOp> {
 };
 
 struct ArgReduce : Moves<ArgReduce, ArgReduceOp> {};
-struct TopK : Moves<TopK, TopKOp> {};
+
+struct TopK : Moves<TopK, TopKOp> {
+  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
+    return isWholeAlong(op, cast<TopKOp>(op).getAxis(), shares);
+  }
+};
 
 struct Sort : Moves<Sort, SortOp> {
   void inferLayouts(Operation *op, LayoutInference &inference) const {
     followOperands(op, inference, LayoutInference::Plain);
+  }
+  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
+    return isWholeAlong(op, cast<SortOp>(op).getAxis(), shares);
   }
 };
 
@@ -360,6 +405,9 @@ struct Take : Moves<Take, TakeOp> {
                                const LayoutInference &inference) const {
     return operand.getOperandNumber() == 0 ? getHere(operand, inference)
                                            : getResults(operand, inference);
+  }
+  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
+    return isWholeAlong(op, cast<TakeOp>(op).getAxis(), shares);
   }
 };
 
@@ -378,7 +426,7 @@ Misfit findProductMisfit(Operation *op, const CopyShares &shares) {
   auto agrees = [&](Value operand, int of, StringRef transposed) {
     int expected = dim == of ? (op->hasAttr(transposed) ? 1 - of : of) : -1;
     if (isa<BufferType>(operand.getType()))
-      return expected < 0 || shares.keepsTogether(operand, expected, accumulator);
+      return expected < 0 || shares.keepsTogether(operand, expected, accumulator, true);
     return shares.getDim(operand) == expected;
   };
   if (!agrees(a, 0, "transpose_a"))
@@ -463,11 +511,7 @@ struct Load : Elements<Load, LoadOp> {
     auto load = cast<LoadOp>(op);
     if (std::optional<LinearLayout> scales = getLayoutOfScales(load, inference))
       return inference.set(load.getResult(), *scales, LayoutInference::Anchored);
-    int row = getAccessFacts(load.getView(), load.getOffsets()).dim, dim = -1;
-    for (unsigned own = 0; own < shapeOf(load.getResult()).size(); ++own)
-      if (int(getViewDim(own, load.getDropped())) == row)
-        dim = own;
-    inference.set(load.getResult(), inference.getBlocked(load.getResult(), dim),
+    inference.set(load.getResult(), inference.getBlocked(load.getResult(), getFastestDim(load)),
                   load.getAtomAttr() ? LayoutInference::Free : LayoutInference::Plain);
   }
 };
@@ -522,7 +566,7 @@ struct Read : Elements<Read, ReadOp> {
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
     auto read = cast<ReadOp>(op);
     int dim = shares.getDim(read.getResult());
-    return require(dim < 0 || shares.keepsTogether(read.getBuffer(), dim, read.getResult()),
+    return require(dim < 0 || shares.keepsTogether(read.getBuffer(), dim, read.getResult(), false),
                    read.getBuffer());
   }
 };
@@ -535,7 +579,7 @@ struct Write : Elements<Write, WriteOp> {
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
     auto write = cast<WriteOp>(op);
     int dim = shares.getDim(write.getValue());
-    return require(dim < 0 || shares.keepsTogether(write.getBuffer(), dim, write.getValue()),
+    return require(dim < 0 || shares.keepsTogether(write.getBuffer(), dim, write.getValue(), false),
                    write.getBuffer());
   }
 };

@@ -56,19 +56,40 @@ std::optional<unsigned> ExtentClasses::find(ExtentDim dim) const {
   return llvm::isPowerOf2_64(shapeOf(value)[number]) ? std::nullopt : findAny(dim);
 }
 
+/// Whether copies that are a power of two write a tile to its buffer themselves, each a part of its
+/// first dimension where those who read it do not share it out otherwise.
+bool ExtentClasses::isWrittenInParts(LoadOp load) const {
+  RoleAttr role = lookUpRole(load);
+  auto atom = dyn_cast_or_null<CopyAtomInterface>(getDecidedAtom(load, target));
+  return role && role.getCopies() > 1 && llvm::isPowerOf2_64(role.getCopies()) && atom &&
+         atom.getCompletion() == Completion::InOrder;
+}
+
+bool ExtentClasses::isSharedOut(Value value, const llvm::SmallBitVector &ofCopies) const {
+  return llvm::any_of(llvm::seq<unsigned>(0, shapeOf(value).size()), [&](unsigned dim) {
+    std::optional<unsigned> of = findAny({value, dim});
+    return of && ofCopies[*of];
+  });
+}
+
 SmallVector<unsigned, 2> ExtentClasses::findCounted(Value value,
                                                     function_ref<bool(unsigned)> isExact,
                                                     const llvm::SmallBitVector &ofCopies) const {
   Operation *maker = value.getDefiningOp();
-  bool isInBuffer = fillsBuffer(maker);
+  bool isInBuffer = fillsBuffer(maker), inWindows = isInBuffer && isReadInWindows(value, target);
   // A role of one copy has all of what copies of another share out.
   RoleAttr role = maker ? lookUpRole(maker) : RoleAttr();
   bool isOfOne = role && role.getCopies() == 1;
   SmallVector<unsigned, 2> counted;
+  if (isInBuffer && !isSharedOut(value, ofCopies) && isWrittenInParts(cast<LoadOp>(maker)))
+    if (std::optional<unsigned> first = findAny({value, 0}))
+      counted.push_back(*first);
   for (unsigned dim = 0; dim < shapeOf(value).size(); ++dim) {
     std::optional<unsigned> odd = find({value, dim}), of = findAny({value, dim});
     bool isOdd = odd && isExact(*odd);
-    if (of && (isInBuffer ? isOdd || ofCopies[*of] : isOdd && (isOfOne || !ofCopies[*of])) &&
+    if (of &&
+        (isInBuffer ? isOdd || (ofCopies[*of] && !inWindows)
+                    : isOdd && (isOfOne || !ofCopies[*of])) &&
         !llvm::is_contained(counted, *of))
       counted.push_back(*of);
   }

@@ -38,12 +38,14 @@ public:
   /// The classes of a value's dimensions that one part of a place counts by its highest bits,
   /// though these count one alone: of a tile in registers exact ones that copies of its role do not
   /// share out; of one in a buffer all exact ones, and those that copies share out, since each
-  /// reads a part of it.
+  /// reads a part of it, unless products read windows.
   llvm::SmallVector<unsigned, 2> findCounted(mlir::Value value,
                                              llvm::function_ref<bool(unsigned)> isExact,
                                              const llvm::SmallBitVector &ofCopies) const;
 
 private:
+  bool isWrittenInParts(tile::LoadOp load) const;
+  bool isSharedOut(mlir::Value value, const llvm::SmallBitVector &ofCopies) const;
   void connect(mlir::Operation *op);
   void join(mlir::Value left, unsigned leftDim, mlir::Value right, unsigned rightDim);
   void joinAll(mlir::ValueRange values);

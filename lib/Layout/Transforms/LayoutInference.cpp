@@ -18,6 +18,14 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
+int kiln::getFastestDim(LoadOp load) {
+  int row = getAccessFacts(load.getView(), load.getOffsets()).dim, dim = -1;
+  for (unsigned own = 0; own < shapeOf(load.getResult()).size(); ++own)
+    if (int(getViewDim(own, load.getDropped())) == row)
+      dim = own;
+  return dim;
+}
+
 //===- Threads ------------------------------------------------------------------------------===//
 
 ThreadShape ProgramThreads::ofRole(StringRef name) const {
@@ -65,10 +73,20 @@ LayoutInference::LayoutInference(KernelOp kernel, const ProgramThreads &threads)
       width = std::max(width, run[1]);
   });
   visit(kernel.getBody().front());
+  kernel.getBody().walk([&](LoadOp load) {
+    if (std::optional<LinearLayout> shared = shareOutAsRead(load))
+      asRead[load.getResult()] = *shared;
+  });
+  if (asRead.empty())
+    return;
+  layouts.clear();
+  visit(kernel.getBody().front());
 }
 
 LinearLayout LayoutInference::getBlocked(Value value, ThreadShape shape, int fastest) const {
-  return getBlockedLayout(shapeOf(value), width, shape, fastest);
+  auto load = value.getDefiningOp<LoadOp>();
+  return getBlockedLayout(shapeOf(value), width, shape, fastest,
+                          load ? load.getExtents() : std::nullopt);
 }
 
 /// Lanes and warps of which a layout does not speak hold what the others do.
@@ -114,6 +132,50 @@ std::optional<LinearLayout> LayoutInference::shareOutWritten(Value value,
   return std::nullopt;
 }
 
+int kiln::getCopiesDim(const LinearLayout &layout, unsigned copies) {
+  ArrayRef<LinearLayout::Basis> warps = layout.getBases(kWarp);
+  if (copies == 1 || warps.empty())
+    return -1;
+  const auto *at = llvm::find_if(warps.back(), [](int64_t value) { return value != 0; });
+  return at == warps.back().end() ? -1 : int(at - warps.back().begin());
+}
+
+/// Which dimensions of a tile those who read it share out, behind what is computed of it element by
+/// element.
+void LayoutInference::findSharedDims(Value value, llvm::SmallDenseSet<int> &dims) const {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isReadFromBuffer(use)) {
+      auto dot = cast<DotOp>(user);
+      BufferReader reader = BufferReader::ofDot(use);
+      reader.known = getDotLayouts(dot, dot.getAtomAttr(), threads.of(user)).accumulator;
+      SmallVector<int64_t> share = getShare(reader, *reader.known, shapeOf(value));
+      for (auto [dim, extent] : llvm::enumerate(share))
+        if (extent != shapeOf(value)[dim])
+          dims.insert(dim);
+    } else if (user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1) {
+      findSharedDims(user->getResult(0), dims);
+    } else if (int dim = getCopiesDim(getWanted(use), threads.of(user).copies); dim >= 0) {
+      dims.insert(dim);
+    }
+  }
+}
+
+std::optional<LinearLayout> LayoutInference::shareOutAsRead(LoadOp load) const {
+  Value value = load.getResult();
+  ThreadShape shape = threads.of(value);
+  if (shape.copies == 1 || !isThroughRegisters(value) || load->hasAttr(kLayoutAttrName))
+    return std::nullopt;
+  llvm::SmallDenseSet<int> dims;
+  findSharedDims(value, dims);
+  int dim = dims.size() == 1 ? *dims.begin() : -1;
+  if (dim < 0 || dim == getCopiesDim(get(value), shape.copies) ||
+      shapeOf(value)[dim] % shape.copies)
+    return std::nullopt;
+  LinearLayout layout = getSharedOutLayout(shapeOf(value), width, shape, dim, getFastestDim(load));
+  return layout.isExact() ? std::optional(canonicalise(layout)) : std::nullopt;
+}
+
 void LayoutInference::set(Value value, const LinearLayout &layout, Strength strength) {
   if (!isTensor(value))
     return;
@@ -127,6 +189,8 @@ void LayoutInference::set(Value value, const LinearLayout &layout, Strength stre
     layouts[value] = {canonicalise(pinned.toLinear(type.getShape())), Anchored};
   else if (std::optional<LinearLayout> shared = shareOutWritten(value, canonicalise(layout)))
     layouts[value] = {canonicalise(*shared), Anchored};
+  else if (auto other = asRead.find(value); other != asRead.end())
+    layouts[value] = {other->second, strength};
   else
     layouts[value] = {canonicalise(layout), strength};
 }

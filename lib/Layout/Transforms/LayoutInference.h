@@ -4,8 +4,14 @@
 
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace kiln {
+
+/// The dimension of a loaded tile that memory walks first; -1 if it has none.
+int getFastestDim(tile::LoadOp load);
+/// The dimension that copies share out of a tensor laid out so; -1 if each has all of it.
+int getCopiesDim(const LinearLayout &layout, unsigned copies);
 
 /// The threads that tensors of a program are spread over: all of them, or those of the role that
 /// makes a tensor or, where none does, of the one that uses it.
@@ -31,7 +37,7 @@ private:
 /// layout that their loads gave them, *anchored* ones come from a matrix instruction. What a copy
 /// atom brings into a buffer is free: it is read in any layout. An op on several operands takes the
 /// layout of the strongest. A loop is walked again while what it yields is stronger than what it
-/// started with.
+/// started with; and all is, once, where copies load tiles that others share out otherwise.
 class LayoutInference {
 public:
   LayoutInference(tile::KernelOp kernel, const ProgramThreads &threads);
@@ -70,6 +76,9 @@ private:
   void visitIf(mlir::Operation *branch);
   LinearLayout getBlocked(mlir::Value value, ThreadShape shape, int fastest = -1) const;
   std::optional<LinearLayout> shareOutWritten(mlir::Value value, const LinearLayout &layout) const;
+  /// Nothing if it is, or if they do not alike.
+  std::optional<LinearLayout> shareOutAsRead(tile::LoadOp load) const;
+  void findSharedDims(mlir::Value value, llvm::SmallDenseSet<int> &dims) const;
   Entry lookup(mlir::Value value) const;
   /// As these threads get a value: as it is made, if they are those that make it.
   Entry lookup(mlir::Value value, ThreadShape shape) const;
@@ -77,6 +86,9 @@ private:
   const ProgramThreads &threads;
   int64_t width = 1;
   llvm::DenseMap<mlir::Value, Entry> layouts;
+  /// Of what copies load through registers: as those who read it share it out, so that each copy
+  /// has a part of the buffer to itself.
+  llvm::DenseMap<mlir::Value, LinearLayout> asRead;
 };
 
 } // namespace kiln

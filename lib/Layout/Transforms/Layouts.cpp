@@ -84,12 +84,14 @@ LinearLayout kiln::getSharedOutLayout(ArrayRef<int64_t> shape, int64_t width, Th
 }
 
 LinearLayout kiln::getBlockedLayout(ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
-                                    int fastest) {
+                                    int fastest, std::optional<ArrayRef<int64_t>> extents) {
   if (threads.copies > 1) {
+    auto hasGrown = [&](size_t dim) { return extents && (*extents)[dim] != shape[dim]; };
     // Copies that are no power of two may count the odd factor of any dimension.
-    int dim = -1, last = llvm::isPowerOf2_64(threads.copies) ? 1 : shape.size();
-    for (int each = std::min<int>(last, shape.size()); each-- > 0;)
-      if (tile::sharesEvenly(shape[each], 1, threads.copies))
+    bool hasFirst = llvm::isPowerOf2_64(threads.copies) && !shape.empty() && !hasGrown(0);
+    int dim = -1, last = hasFirst ? 1 : shape.size();
+    for (int each = last; each-- > 0;)
+      if (tile::sharesEvenly(shape[each], 1, threads.copies) && !hasGrown(each))
         dim = each;
     return getSharedOutLayout(shape, width, threads, dim, fastest);
   }

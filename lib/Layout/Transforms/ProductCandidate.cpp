@@ -19,6 +19,14 @@ Attribute kiln::getDecidedAtom(Operation *op, TargetInterface target) {
   return name && target ? findAtom(op, name.getValue(), target) : Attribute();
 }
 
+bool kiln::isReadInWindows(Value tile, TargetInterface target) {
+  return fillsBuffer(tile.getDefiningOp()) && !isPinnedToRegisters(tile.getDefiningOp()) &&
+         llvm::all_of(tile.getUses(), [&](OpOperand &use) {
+           return isa<DotOp>(use.getOwner()) && use.getOperandNumber() < 2 &&
+                  isa_and_nonnull<AsyncMmaAtomInterface>(getDecidedAtom(use.getOwner(), target));
+         });
+}
+
 EngineAtomInterface kiln::getDecidedEngine(Operation *access, TargetInterface target) {
   return dyn_cast_or_null<EngineAtomInterface>(getDecidedAtom(access, target));
 }
@@ -93,9 +101,9 @@ void ProductCandidate::setExtents(ArrayRef<int64_t> decided) {
 
 static bool isExactly(const LinearLayout &layout) { return canonicalise(layout).isExact(); }
 
-/// What a target has for a dot, were it of these extents: asked of one that stands in its place.
-static Attribute ask(DotOp dot, int64_t m, int64_t n, int64_t k,
-                     function_ref<Attribute(DotOp)> choose) {
+Attribute kiln::askOfExtents(DotOp dot, std::array<int64_t, 3> extents,
+                             function_ref<Attribute(DotOp)> choose) {
+  auto [m, n, k] = extents;
   if (m == dot.getM() && n == dot.getN() && k == dot.getK())
     return choose(dot);
   OpBuilder builder(dot);
@@ -149,11 +157,21 @@ bool ProductCandidate::isRead(AsyncMmaAtomInterface async, unsigned operand, int
   if (isBrought && isDecided)
     copy = dyn_cast_or_null<CopyAtomInterface>(getDecidedAtom(load, target));
   Type element = cast<RankedTensorType>(dot->getOperand(operand).getType()).getElementType();
-  return llvm::any_of(repeatOrders(async.getSharedLayouts(operand, share, isTransposed), shape),
-                      [&](const LinearLayout &order) {
-                        return !isBrought || !isDecided ||
-                               (copy && copy.admits(shape, element, order));
-                      });
+  auto isFilled = [&](const LinearLayout &order) {
+    return !isBrought || !isDecided || (copy && copy.admits(shape, element, order));
+  };
+  if (llvm::any_of(repeatOrders(async.getSharedLayouts(operand, share, isTransposed), shape),
+                   isFilled))
+    return true;
+  // What copies do not find in one piece each, products that alone read it do in windows.
+  return isBrought && isReadInWindows(load.getResult(), target) &&
+         llvm::any_of(
+             async.getSharedLayouts(operand, shape, isTransposed), [&](const LinearLayout &order) {
+               return order.isExact() && isFilled(order) &&
+                      getWindowType(BufferType::get(dot.getContext(), shape, element,
+                                                    LayoutAttr::get(dot.getContext(), order)),
+                                    share);
+             });
 }
 
 /// Cuts k into parts that are powers of two, the largest first, or as it is decided; false if it
@@ -232,7 +250,7 @@ bool ProductCandidate::isMade() {
         return atom;
     return {};
   };
-  atom = ask(dot, m, n, k, find);
+  atom = askOfExtents(dot, {m, n, k}, find);
   if (auto async = dyn_cast_or_null<AsyncMmaAtomInterface>(atom))
     return isMadeBeside(async);
   auto single = dyn_cast_or_null<WarpMmaAtomInterface>(atom);

@@ -47,6 +47,12 @@ void cutProduct(tile::DotOp dot);
 mlir::Attribute getDecidedAtom(mlir::Operation *op, TargetInterface target);
 /// The same, if it is an engine.
 EngineAtomInterface getDecidedEngine(mlir::Operation *access, TargetInterface target);
+/// What a target has for a dot, were it of these extents: asked of one that stands in its place.
+mlir::Attribute askOfExtents(tile::DotOp dot, std::array<int64_t, 3> extents,
+                             llvm::function_ref<mlir::Attribute(tile::DotOp)> choose);
+/// Whether products that run on beside their warps, by their atoms, are all that reads a tile: from
+/// the buffer that it is brought to, where windows of it are as good as parts.
+bool isReadInWindows(mlir::Value tile, TargetInterface target);
 
 /// How many warps share out a kernel's products, if these are made by single ones.
 int64_t countSingleWarps(tile::KernelOp kernel, TargetInterface target);

@@ -4,6 +4,7 @@
 #include "Padding.h"
 #include "ProductCandidate.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,6 +54,17 @@ static SmallVector<int64_t> getPaddedPlaces(ArrayRef<int64_t> extents) {
   return places;
 }
 
+/// Whether a reshape takes what has grown to what has grown, element by element.
+static bool keepsPlaces(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  auto count = [](ArrayRef<int64_t> shape) {
+    int64_t elements = 1;
+    for (int64_t extent : shape)
+      elements *= int64_t(llvm::PowerOf2Ceil(extent));
+    return elements;
+  };
+  return count(from) == count(to) && getPaddedPlaces(from) == getPaddedPlaces(to);
+}
+
 namespace {
 /// One kernel: first all types grow, then each op that would observe a padded element is told.
 class SplitShapesOf {
@@ -83,7 +95,7 @@ public:
     for (Operation *op : ops) {
       if (isa<InlineAsmOp, ExternCallOp>(op) && !isMemoryEffectFree(op))
         return op->emitOpError("expected extents that are powers of two around code with effects");
-      if (failed(checkAtom(op)))
+      if (failed(checkAtom(op)) || failed(checkReshape(op)))
         return failure();
     }
     kernel.getBody().walk([&](Block *block) {
@@ -138,34 +150,49 @@ private:
     return RankedTensorType::get(shape, tensor.getElementType(), tensor.getEncoding());
   }
 
-  LogicalResult refuseStore(StoreOp store) const {
-    InFlightDiagnostic error = store.emitOpError("expected extents that are powers of two of what "
-                                                 "an instruction stores, got ")
-                               << store.getValue().getType();
-    store->getParentOfType<KernelOp>().getBody().walk([&](DotOp dot) {
-      if (getGrown(dot.getResult()) != dot.getType())
-        error.attachNote(dot.getLoc()) << "this product does not keep its extents, by the 'atom' "
-                                          "that it and the loads of its operands have";
-    });
+  static LogicalResult refuseInner(DotOp dot, MmaAtomInterface atom, unsigned operand) {
+    InFlightDiagnostic error =
+        dot.emitOpError("expected an inner extent that is a power of two, since ")
+        << atom << " reads operand " << "ab"[operand] << " from memory, got " << dot.getK();
+    Diagnostic &note = error.attachNote(dot.getLoc());
+    if (int64_t step = atom.getExtents()[2]; dot.getK() % step) {
+      note << "it multiplies " << step << " of it at a time";
+      return error;
+    }
+    RoleAttr role = lookUpRole(dot);
+    note << "operands a of " << dot.getM() << " by " << dot.getK() << " and b of " << dot.getK()
+         << " by " << dot.getN();
+    if (role && role.getCopies() > 1)
+      note << ", of which " << role.getCopies() << " copies ('copies') read parts,";
+    note
+        << " lie in memory as they are if one extent of each is no power of two, at most, and what "
+           "counts it are the highest bits of their order";
     return error;
   }
 
-  /// What an instruction copies or reads in shared memory is the whole tile, with what was added.
+  /// What an instruction reads in shared memory is the whole tile, with what was added.
   LogicalResult checkAtom(Operation *op) const {
-    auto isNamed = [&] { return op->hasAttr(kAtomNameAttrName); };
-    auto store = dyn_cast<StoreOp>(op);
-    if (store && (store.getAtomAttr() || isNamed()) &&
-        getGrown(store.getValue()) != store.getValue().getType())
-      return refuseStore(store);
     auto dot = dyn_cast<DotOp>(op);
     auto atom =
         dot ? dyn_cast_or_null<MmaAtomInterface>(getDecidedAtom(dot, target)) : MmaAtomInterface();
     auto keepsK = [&] { return kept.isKept(dot.getA(), dot.getTransposeA() ? 0 : 1); };
     for (unsigned operand = 0; atom && operand < 2; ++operand)
       if (!llvm::isPowerOf2_64(dot.getK()) && !keepsK() && !takesComputed(atom, operand))
-        return dot.emitOpError("expected an inner extent that is a power of two, since ")
-               << atom << " reads operand " << "ab"[operand] << " from memory, got " << dot.getK();
+        return refuseInner(dot, atom, operand);
     return success();
+  }
+
+  /// Elements of what has grown move through a buffer, for which warps of a role would have to
+  /// meet.
+  LogicalResult checkReshape(Operation *op) const {
+    auto reshape = dyn_cast<ReshapeOp>(op);
+    if (!reshape || !kernel->hasAttr(kRolesAttrName))
+      return success();
+    ArrayRef<int64_t> from = reshape.getInput().getType().getShape();
+    if (keepsPlaces(from, reshape.getType().getShape()))
+      return success();
+    return op->emitOpError("expected extents that are powers of two of what a role reshapes, got ")
+           << reshape.getInput().getType() << " as " << reshape.getType();
   }
 
   void grow(Value value) {
@@ -245,8 +272,7 @@ private:
   }
 
   void guardReshape(ReshapeOp op, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
-    if (getPaddedPlaces(from) == getPaddedPlaces(to) &&
-        op.getInput().getType().getNumElements() == op.getType().getNumElements())
+    if (keepsPlaces(from, to))
       return;
     RankedTensorType type = op.getInput().getType(), stored = getStoredType(op.getType());
     auto bufferType = BufferType::get(builder.getContext(), ShapedType::getNumElements(from),

@@ -28,7 +28,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @short(%a: !view {tile.facts = #facts}) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
   %c0 = arith.constant 0 : index
   %w = arith.constant dense<1.0> : tensor<64x4xbf16>
-  // expected-error @+1 {{expected a tensor of boxes that #nvptx.tma can store, got 'tensor<64x4xbf16, #tile.layout<}}
+  // expected-error @+1 {{expected a tile that #nvptx.tma can store, of rows that are multiples of 16 bytes, got 'tensor<64x4xbf16>'}}
   tile.store %w, %a[%c0, %c0] {atom = #nvptx.tma, role = "all", in_flight = 0} : tensor<64x4xbf16>, !view
   tile.return
 }

@@ -76,9 +76,9 @@ tile.kernel @pieces(%a: !view {tile.facts = #facts}) attributes {tile.roles = [#
   // expected-error @+1 {{expected 'buffer' to lie as #nvptx.cp_async<16> fills it, got '!tile.buffer<64x64xbf16, #tile.layout<}}
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, buffer = !tile.buffer<64x64xbf16, #halves>, role = "all"} : !view -> tensor<64x64xbf16>
   %y = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<8>, buffer = !tile.buffer<64x64xbf16, #halves>, role = "all"} : !view -> tensor<64x64xbf16>
-  // expected-error @+1 {{expected 'read_atom' to be an instruction that reads 'tensor<64x64xbf16, #tile.layout<}}
+  // expected-error @+1 {{expected 'read_atom' to be an instruction that reads 'tensor<64x64xbf16>' from a buffer that it has}}
   %z = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, read_atom = #nvptx.ldmatrix<4, 16>, role = "all"} : !view -> tensor<64x64xbf16>
-  // expected-error @+1 {{expected 'read_atom' to be an instruction that reads 'tensor<64x64xbf16, #tile.layout<}}
+  // expected-error @+1 {{expected 'read_atom' to be an instruction that reads 'tensor<64x64xbf16>' from a buffer that it has}}
   %u = tile.load %a[%c0, %c0] {atom = #nvptx.cp_async<16>, read_atom = #nvptx.ldmatrix<4, 16>, buffer = !tile.buffer<64x64xbf16>, role = "all"} : !view -> tensor<64x64xbf16>
   tile.store %x, %a[%c0, %c0] {role = "all"} : tensor<64x64xbf16>, !view
   tile.store %y, %a[%c0, %c0] {role = "all"} : tensor<64x64xbf16>, !view

@@ -112,10 +112,12 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @wrong(%a: !view, %i: index) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<32x64xf32>
+  // expected-note @+2 {{nvptx:sm_90a has no "tmb" for 'tile.load'}}
   // expected-error @+1 {{expected 'atom' to be an instruction of nvptx:sm_90a that fits, "through_registers", got "tmb"}}
   %x = tile.load %a[%c0, %c0] {tile.atom = "tmb"} : !view -> tensor<32x64xbf16>
   %y = tile.load %a[%c0, %c0] : !view -> tensor<64x64xbf16>
   // 32 rows are half of what wgmma multiplies.
+  // expected-note @+2 {{expected rows that are a multiple of 64, got 32}}
   // expected-error @+1 {{expected 'atom' to be an instruction of nvptx:sm_90a that fits, "mma_sync", got "wgmma"}}
   %d = tile.dot %x, %y, %zero {tile.atom = "wgmma"} : tensor<32x64xbf16>, tensor<64x64xbf16> -> tensor<32x64xf32>
   tile.return
@@ -129,6 +131,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 tile.kernel @none(%a: !view, %t: index) {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<32x64xbf16>
+  // expected-note @+2 {{nvptx:sm_80 has no "tma" for 'tile.store'}}
   // expected-error @+1 {{expected 'atom' to be an instruction of nvptx:sm_80 that fits, of which there is none, got "tma"}}
   tile.store %x, %a[%c0, %c0] {tile.atom = "tma"} : tensor<32x64xbf16>, !view
   tile.return

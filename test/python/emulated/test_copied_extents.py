@@ -16,15 +16,16 @@ import kiln
 BF16 = ml_dtypes.bfloat16
 
 
-def check(rng: np.random.Generator, chip: str, around: int = 2, **tile) -> None:
-    """One program, whose tile ends up to so many groups of eight inside of the arguments or outside."""
+def check(rng: np.random.Generator, chip: str, around: int = 2, programs: int = 1, **tile) -> None:
+    """One program, or so many beside one another, whose tile ends up to so many groups of eight inside
+    of the arguments or outside."""
     ta, tb, touched = tile.get("ta", False), tile.get("tb", True), tile.get("touched", "")
     epilogue = tile.get("epilogue", "")
     m, n = (
         tile[name] + (0 if epilogue else 8 * int(rng.integers(-around, around + 1)))
         for name in "MN"
     )
-    m, n, k = max(m, 8), max(n, 8), 8 * int(rng.integers(1, 3 * tile["K"] // 8 + 2))
+    m, n, k = max(m, 8), max(n, 8) * programs, 8 * int(rng.integers(1, 3 * tile["K"] // 8 + 2))
     dtype = [BF16, np.float16][int(rng.integers(2))]
     a = rng.integers(-8, 9, (k, m) if ta else (m, k)).astype(dtype)
     b = rng.integers(-8, 9, (n, k) if tb else (k, n)).astype(dtype)
@@ -136,6 +137,74 @@ def test_copies_that_cannot_share_out_are_told_how_many_can() -> None:
     text = str(refused.value)
     assert re.search(r'2 copies of role "mma" share out evenly, got 96 of 128', text), text
     assert "copied_kernels.py" in text, text
+
+
+# By instruction, and rows that two copies share out, or columns if these are too few.
+IN_FLIGHT = [
+    ("sm_90a", "wgmma", 128, 64), ("sm_90a", "wgmma", 128, 192), ("sm_90a", "wgmma", 64, 128),
+    ("sm_100a", "tcgen05", 256, 64), ("sm_100a", "tcgen05", 128, 64),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("K", [48, 80, 96])
+@pytest.mark.parametrize("load, producers", [("tma", 1), ("tma", 2), ("cp_async", 0)])
+@pytest.mark.parametrize("chip, atom, M, N", IN_FLIGHT)
+def test_copies_read_windows(rng, chip, atom, M, N, load, producers, K) -> None:
+    """K ends early in boxes of all rows, of each of which a copy's product reads its part."""
+    tile = tile_of(atom, load, M, N, copies=2, producers=producers) | {"K": K}
+    check(rng, chip, **tile)
+    text = layouts_of(chip, **tile)
+    assert f"{M}x{K}xbf16" in text, text
+    if M > N and producers == 1:
+        check(rng, chip, **(tile | {"tb": False}))
+
+
+@pytest.mark.parametrize("chip, atom, M, N", IN_FLIGHT[:1] + IN_FLIGHT[3:])
+def test_windows_of_what_a_cluster_shares(rng, chip, atom, M, N) -> None:
+    tile = tile_of(atom, "tma", M, N, copies=2, producers=1, multicast=True) | {"K": 48}
+    check(rng, chip, **tile, around=0, programs=2)
+
+
+def test_turned_operands_of_copies_are_refused_by_name() -> None:
+    """Rows of k below one another are counted in front of which box of rows of a it is."""
+    tile = tile_of("wgmma", "tma", 128, 64, copies=2, producers=1, ta=True) | {"K": 48}
+    with pytest.raises(
+        kiln.CompileError, match="an inner extent that is a power of two"
+    ) as refused:
+        layouts_of("sm_90a", **tile)
+    note = (
+        r"operands a of 128 by 48 and b of 48 by 64, of which 2 copies \('copies'\) read parts, lie "
+        r"in memory as they are if one extent of each is no power of two, at most"
+    )
+    assert re.search(note, str(refused.value)), refused.value
+
+
+def test_parts_of_a_turned_tile_that_copies_touch() -> None:
+    tile = tile_of("tcgen05", "tma", 128, 160, copies=2, producers=1, touched="y", tb=False)
+    message = r"expected a tile that #nvptx\.tma can bring, got 'tensor<32x160xbf16>'"
+    with pytest.raises(kiln.CompileError, match=message) as refused:
+        layouts_of("sm_100a", **tile)
+    note = "each of 2 copies ('copies') reads 16x160 of it"
+    assert note in str(refused.value) and "tile.layout" not in str(refused.value), refused.value
+
+
+@pytest.mark.parametrize("touched", ["", "xy"])
+@pytest.mark.parametrize("M, N", [(64, 64), (128, 96)])
+@pytest.mark.parametrize("ta, tb", [(True, True), (False, False), (True, False)])
+@pytest.mark.parametrize(
+    "chip, atom",
+    [("sm_80", "mma_sync"), ("gfx942", "matrix"), ("gfx950", "matrix"), ("gfx1201", "matrix")],
+)
+def test_copies_load_turned_operands_as_they_read_them(rng, chip, atom, ta, tb, M, N, touched):
+    """Through registers, a part of a buffer each: of columns, where these are the product's rows."""
+    tile = tile_of(atom, "through_registers", M, N, copies=2, touched=touched, ta=ta, tb=tb)
+    check(rng, chip, **tile)
+
+
+def test_copies_load_rows_of_k_of_what_all_read(rng) -> None:
+    """Where copies share out columns of the product, of rows of a each loads some of k."""
+    tile = tile_of("matrix", "through_registers", 96, 128, copies=2, tb=False)
+    check(rng, "gfx950", **tile)
 
 
 @kiln.kernel

@@ -33,8 +33,9 @@ llvm::SmallVector<int64_t> getShare(const BufferReader &reader, const LinearLayo
 std::vector<LinearLayout> getAdmitted(const BufferReader &reader, llvm::ArrayRef<int64_t> shape);
 
 /// Whether each copy finds its share of a buffer of this order in one piece, as its product takes
-/// it.
-bool admits(const LinearLayout &order, const BufferReader &reader, mlir::RankedTensorType type);
+/// it; or if `asWindow`, in a window of a buffer that the product takes.
+bool admits(const LinearLayout &order, const BufferReader &reader, mlir::RankedTensorType type,
+            bool asWindow = false);
 
 /// Orders of a tile that lanes of this layout can write so that all readers admit it, at least one
 /// of which is a product.

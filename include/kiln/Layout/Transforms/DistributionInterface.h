@@ -17,8 +17,10 @@ public:
   virtual ~CopyShares() = default;
   /// The dimension that a value is shared out along; -1 if each copy has all of it.
   virtual int getDim(mlir::Value value) const = 0;
-  /// Whether each copy's share of a tensor along a dimension is one piece of a buffer.
-  virtual bool keepsTogether(mlir::Value buffer, int dim, mlir::Value tensor) const = 0;
+  /// Whether each copy's share of a tensor along a dimension is one piece of a buffer, or a window
+  /// of it if a product reads it.
+  virtual bool keepsTogether(mlir::Value buffer, int dim, mlir::Value tensor,
+                             bool isOfProduct) const = 0;
 };
 
 /// A value whose layout does not let the copies of a role do an op by themselves.

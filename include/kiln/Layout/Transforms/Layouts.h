@@ -41,9 +41,11 @@ int64_t getPowerOf2Factor(int64_t extent);
 
 /// Blocked and coalesced: `width` elements a thread of the dimension that memory walks first (the
 /// last one, or `fastest`), lanes along that one and then the last ones, warps the other way round,
-/// and what is left in registers.
+/// and what is left in registers. Copies share out no dimension of more than its `extents`, which
+/// they would not have alike.
 LinearLayout getBlockedLayout(llvm::ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
-                              int fastest = -1);
+                              int fastest = -1,
+                              std::optional<llvm::ArrayRef<int64_t>> extents = {});
 /// The same, where copies share out this dimension; or if -1, each has all of it.
 LinearLayout getSharedOutLayout(llvm::ArrayRef<int64_t> shape, int64_t width, ThreadShape threads,
                                 int dim, int fastest = -1);

@@ -333,7 +333,8 @@ def DecideBuffers : Pass<"tile-decide-buffers", "::mlir::ModuleOp"> {
     fill and that each product in flight which reads it admits: the best one of the product's, or,
     where a role reads it into registers, the one by which that takes the fewest cycles; `read_atom`
     is then the copy atom that does. That of a store is a box, as wide as the engine's widest row,
-    of the rows that the warps of one copy of the role hold at a time. What is already decided
+    of the rows that the warps of one copy of the role hold at a time; of a tile that has grown the
+    engine copies the pieces of each box that are there. What is already decided
     stays; it is held against who fills and who reads it.
 
     Before:

@@ -13,6 +13,7 @@
 #include "../ThreadPlans.h"
 #include "../TileAccess.h"
 #include "../ViewAccess.h"
+#include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/IR/Matchers.h"
@@ -173,21 +174,23 @@ static FailureOr<DirectShares> getShares(ThreadContext &context, CopyInOp op,
   layout = layout.reshapeOuts(getWholeShape(type.getShape(), op.getDropped()));
   int64_t each = atom.getGranularity() / getSharedElementBytes(type.getElementType());
   if (sharesByte(type.getElementType()))
-    return op.emitOpError("expected elements of at least a byte, for ") << atom << ", got " << type;
+    return op.emitOpError("expected elements of at least a byte, for ")
+           << atom << ", got " << getBareType(type);
   int64_t roleWarps = context.role->attr.getTotalWarps(), piece = each * context.chip.warpSize;
   std::optional<int64_t> warps;
   if (each >= 1 && elements % piece == 0)
     warps = countCopyingWarps(elements / piece, roleWarps, atom);
   if (!warps)
     return op.emitOpError("expected a buffer that ")
-           << roleWarps << " warps share out by " << atom << ", got " << type;
+           << roleWarps << " warps share out by " << atom << ", got " << getBareType(type);
   AccessFacts facts = getAccessFacts(cast<TypedValue<ViewType>>(op.getView()), op.getOffsets());
   ArrayRef<LinearLayout::Basis> bases = layout.getBases(kOffset);
   for (auto [bit, basis] : llvm::enumerate(bases.take_front(llvm::Log2_64(each))))
     for (auto [dim, place] : llvm::enumerate(basis))
       if (place != (int(dim) == facts.dim ? int64_t(1) << bit : 0))
         return op.emitOpError("expected a buffer that has ")
-               << each << " elements of a row behind one another, for " << atom << ", got " << type;
+               << each << " elements of a row behind one another, for " << atom << ", got "
+               << getBareType(type);
   if ((atom.fillsInPart() ? facts.aligned : facts.width) < each)
     return op.emitOpError("expected a view whose pointer, rows and offsets facts say are multiples "
                           "of ")
