@@ -105,6 +105,7 @@ private:
   // Predicated.
   bool isPredicated() const { return trip.fillsRings && loop; }
   llvm::SmallVector<mlir::Value> predicate();
+  bool handsOnCommitted() const;
   llvm::SmallVector<mlir::Value> writePredicated();
   llvm::SmallVector<mlir::Value> writePrologue(Frame &prologue, Exists exists);
   llvm::SmallVector<mlir::Value> drainPredicated(mlir::Value end, mlir::ValueRange values);

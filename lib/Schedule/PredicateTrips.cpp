@@ -250,18 +250,30 @@ void Expander::releaseLast(Frame &frame, Exists exists) {
     }
 }
 
+/// Whether the loop hands on a dot of which a commit tells.
+bool Expander::handsOnCommitted() const {
+  return llvm::any_of(trip.heldDots, [&](const HeldDot &held) {
+    auto dot = trip.getYielded(held.index).getDefiningOp<StartDotOp>();
+    return dot && endsByCommit(dot.getAtom());
+  });
+}
+
 /// All of it stands behind a condition that always holds, so that it is one op of the block around
-/// it as long as that is to be realised.
+/// it as long as that is to be realised; or that there is an iteration, where that must be so in
+/// front of what is begun there, as in front of the wait.
 SmallVector<Value> Expander::predicate() {
   SmallVector<Value> unchanged = getUnchanged();
-  scf::IfOp always =
-      makeIf(arith::ConstantIntOp::create(builder, loc, 1, 1), ValueRange(unchanged).getTypes());
+  bool asks = !isSurelyAtLeast(1) && handsOnCommitted();
+  Value condition = asks ? isAtLeast(1) : arith::ConstantIntOp::create(builder, loc, 1, 1);
+  if (asks)
+    loop->setAttr(kLeastTripsAttrName, builder.getI64IntegerAttr(1));
+  scf::IfOp check = makeIf(condition, ValueRange(unchanged).getTypes());
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(always.elseBlock());
+  builder.setInsertionPointToEnd(check.elseBlock());
   scf::YieldOp::create(builder, loc, unchanged);
-  builder.setInsertionPointToEnd(always.thenBlock());
+  builder.setInsertionPointToEnd(check.thenBlock());
   scf::YieldOp::create(builder, loc, writePredicated());
-  return always.getResults();
+  return check.getResults();
 }
 
 /// The trips in front of the loop, and what its values are then.

@@ -181,10 +181,18 @@ def refused(
             "expected 'atom' to be an instruction of emu:sm_80.*\"tma\"",
             "c.store",
         ),
-        ({"registers": 40}, 'expected no registers of role "load", .* on emu:sm_80, got 40', "kiln.pin(roles"),
+        (
+            {"registers": 40},
+            'expected no registers of role "load", .* on emu:sm_80, got 40',
+            "kiln.pin(roles",
+        ),
         ({"cluster": (2, 1)}, "expected a chip that has clusters", "def"),
         ({"multicast": "x"}, "expected .*cluster", "a.load"),
-        ({"copies": 14, "warps": 1}, "at most 15 barriers on emu:sm_80, one each, got 17", "kiln.pin(roles"),
+        (
+            {"copies": 14, "warps": 1},
+            "at most 15 barriers on emu:sm_80, one each, got 17",
+            "kiln.pin(roles",
+        ),
     ],
 )
 def test_what_these_chips_lack_is_refused(options: dict, message: str, line: str) -> None:

@@ -82,3 +82,31 @@ def test_a_slot_that_is_written_as_late_as_it_is_read(rng, chip: str, atom: str,
         a, b, rows, c, atom, stage, 0 if atom == "wgmma" else None
     )
     np.testing.assert_array_equal(c, a.astype(np.float64)[rows] @ b.astype(np.float64).T)
+
+
+@kiln.kernel
+def touched(
+    a: kiln.View, b: kiln.View, c: kiln.View, load: kiln.constexpr, stage: kiln.constexpr
+):  # fmt: skip
+    """One role that doubles an operand which it has brought itself, for a product that commits."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4))
+    acc = kiln.zeros((128, 64), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x = a.load((0, k), (128, 64))
+        y = kiln.pin(b.load((0, k), (64, 64)), atom=load)
+        product = kiln.dot(x, y * 2, acc, transpose_b=True)
+        acc = kiln.pin(product, atom="tcgen05", stage=stage)
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize(
+    "load, stage", [("cp_async", 0), ("cp_async", 1), ("through_registers", 1)]
+)
+def test_a_sum_of_what_its_role_has_touched(rng, load: str, stage: int) -> None:
+    # Of an empty array no address is known, which cp_async asks for.
+    for trips in (0, 1, 2, 5) if load == "through_registers" else (1, 2, 5):
+        a, b = (rng.integers(-4, 5, (rows, 64 * trips)).astype(BF16) for rows in (128, 64))
+        c = np.full((128, 64), np.nan, np.float32)
+        touched.options(device="emu:sm_100a")(a, b, c, load, stage)
+        np.testing.assert_array_equal(c, 2 * a.astype(np.float64) @ b.astype(np.float64).T)
