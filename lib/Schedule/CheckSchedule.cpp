@@ -54,11 +54,17 @@ static LogicalResult checkRoom(KernelOp kernel, RingPlan &plan, const Chip &chip
   return success();
 }
 
-/// How long a product runs on beside its warps is decided.
+/// How long a product runs on beside its warps is decided. What it reads goes back by a commit of
+/// one thread, which copies that lag behind one another by barriers would wait for in unlike trips.
 static LogicalResult checkInFlight(DotOp dot) {
   auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
   if (!atom || atom.getCompletion() == Completion::InOrder)
     return success();
+  RoleAttr role = lookUpRole(dot);
+  if (role && role.getSkew() && atom.getCompletion() == Completion::Commit)
+    return dot.emitOpError("expected no skew of role \"")
+           << role.getName() << "\", since " << atom << " tells of its end by a commit, got "
+           << role.getSkew();
   return requireDecision(dot, "in_flight");
 }
 

@@ -2,6 +2,7 @@
 // that end by commit, each slot goes back twice: behind the last that lanes read, and by a commit.
 #include "SourceErrors.h"
 #include "Trip.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -191,6 +192,35 @@ static LogicalResult release(Trip &trip, GetOp get, bool byCommit) {
   return success();
 }
 
+/// Where a role waits for slots that it gives back itself, it has done so in front of the wait.
+static LogicalResult checkRefills(const Trip &trip) {
+  llvm::MapVector<Value, std::pair<SmallVector<PutOp>, SmallVector<GetOp>>> rings;
+  for (Operation *op : trip.ops)
+    if (auto put = dyn_cast<PutOp>(op))
+      rings[put.getChannel()].first.push_back(put);
+    else if (auto get = dyn_cast<GetOp>(op); get && isCounted(get))
+      rings[get.getChannel()].second.push_back(get);
+  for (auto &[channel, sides] : rings) {
+    auto &[puts, gets] = sides;
+    int64_t depth = cast<ChannelType>(channel.getType()).getDepth();
+    if (puts.size() != gets.size())
+      continue;
+    for (auto [place, put] : llvm::enumerate(puts)) {
+      auto [before, distance] = findUseBefore(place, puts.size(), depth);
+      GetOp earlier = gets[before];
+      for (Operation *user : earlier.getSlot().getUsers()) {
+        if (!isa<ReleaseOp>(user) || !trip.findHere(user))
+          continue;
+        TripTime from = trip.getTime(trip.findHere(user));
+        from.stage -= distance;
+        if (!(from < trip.getTime(put)))
+          return emitTooFewSlots(earlier, depth);
+      }
+    }
+  }
+  return success();
+}
+
 LogicalResult kiln::releaseSlots(Trip &trip, const RingReaders &readers) {
   SmallVector<GetOp> gets;
   for (Operation *op : trip.ops) {
@@ -208,5 +238,5 @@ LogicalResult kiln::releaseSlots(Trip &trip, const RingReaders &readers) {
       if ((isByBoth || get.getToStart() == byCommit) && failed(release(trip, get, byCommit)))
         return failure();
   }
-  return success();
+  return trip.loop ? checkRefills(trip) : success();
 }

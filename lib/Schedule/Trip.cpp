@@ -4,6 +4,7 @@
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -152,6 +153,17 @@ static LogicalResult checkRings(const Trip &trip, ArrayRef<Operation *> source) 
                                "loads of another ring are free of these");
       }
   return success();
+}
+
+std::pair<size_t, int64_t> kiln::findUseBefore(size_t place, int64_t uses, int64_t depth) {
+  int64_t before = int64_t(place) - depth, distance = -llvm::divideFloorSigned(before, uses);
+  return {before + distance * uses, distance};
+}
+
+InFlightDiagnostic kiln::emitTooFewSlots(GetOp earlier, int64_t depth) {
+  return emitSourceError(earlier, "expected a ring of more than ")
+         << depth << " slots ('depth'), or an earlier stage of what reads it: a slot is filled "
+         << "again before it is read";
 }
 
 namespace {

@@ -153,6 +153,11 @@ std::optional<int64_t> findNumber(mlir::Operation *op, llvm::StringRef name);
 /// Whether the stages and orders of a trip leave uses of rings and accesses of memory as the source
 /// has them.
 mlir::LogicalResult checkSchedule(const Trip &trip);
+/// The use of a ring's slot before a trip's `place`th use of the ring puts it: which of the trip's
+/// uses that is, and how many trips before.
+std::pair<size_t, int64_t> findUseBefore(size_t place, int64_t uses, int64_t depth);
+/// Tells of too few slots at the use that still has one.
+mlir::InFlightDiagnostic emitTooFewSlots(tile::GetOp earlier, int64_t depth);
 /// Makes starts and waits of dots in flight.
 mlir::LogicalResult startDots(Trip &trip);
 /// Releases each slot that is got once all that reads it is done.

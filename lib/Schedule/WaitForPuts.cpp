@@ -289,20 +289,16 @@ LogicalResult PutWaiter::waitInTurns() {
   return success();
 }
 
-/// The use of a slot before one is `depth` uses back, perhaps some iterations before.
+/// A slot is filled again once who had it has given it back, and all have been told.
 LogicalResult PutWaiter::separatePuts() {
   for (auto &[channel, ring] : rings)
     for (auto [place, put] : llvm::enumerate(ring.puts)) {
-      int64_t uses = ring.puts.size(), before = int64_t(place) - ring.depth;
-      int64_t distance = -llvm::divideFloorSigned(before, uses);
-      GetOp earlier = ring.gets[before + distance * uses];
+      auto [before, distance] = findUseBefore(place, ring.puts.size(), ring.depth);
+      GetOp earlier = ring.gets[before];
       TripTime from = findRelease(earlier), to = trip.getTime(put);
       from.stage -= distance;
       if (!(from < to))
-        return emitSourceError(earlier, "expected a ring of more than ")
-               << ring.depth
-               << " slots ('depth'), or an earlier stage of what reads it: a slot is filled "
-               << "again before it is read";
+        return emitTooFewSlots(earlier, ring.depth);
       if (hasBarrier(from, to, distance))
         continue;
       if (role.getSkew())
