@@ -6,6 +6,7 @@
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_CHECKSCHEDULE
@@ -92,7 +93,9 @@ static LogicalResult checkKnownSlots(RingPlan &plan) {
   for (Ring &ring : plan) {
     if (!ring.isOwn() || ring.depth == 1)
       continue;
-    for (RingUse &use : ring.uses)
+    for (RingUse &use : ring.uses) {
+      if (!use.getSite()->getParentOfType<LoopLikeOpInterface>())
+        continue;
       for (RingUse &inner : ring.uses) {
         Operation *site = inner.getSite();
         if (inner.getBlock() == use.getBlock() || !use.getBlock()->findAncestorOpInBlock(*site))
@@ -103,6 +106,7 @@ static LogicalResult checkKnownSlots(RingPlan &plan) {
         error.attachNote(use.getSite()->getLoc()) << "this op uses it";
         return error;
       }
+    }
   }
   return success();
 }

@@ -62,6 +62,12 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
     for (auto [put, get] : llvm::zip(numbers, gets[channel]))
       if (!problem.ops[get].pins.stage)
         problem.dependences.push_back({put, get, /*distance=*/0});
+  // A store over what is copied waits for the copy.
+  for (auto [put, get] : findArrivals(source))
+    for (auto copy : put.getBody().front().getOps<CopyInOp>())
+      for (unsigned number = numbers[put] + 1; get && number < source.size(); ++number)
+        if (!problem.ops[numbers[get]].pins.stage && mayWrite(source[number], copy.getView()))
+          problem.dependences.push_back({numbers[get], number, /*distance=*/0});
   // What it gets may say that others are done with memory that it accesses, or hands on, then.
   auto meets = [&](Operation *op) {
     return meeting.contains(op) || (isa<PutOp>(op) && !meeting.empty());

@@ -78,11 +78,29 @@ static void enterLoop(const Trip &trip, const Context &context) {
     meetCopies(builder, trip.loop->getLoc(), context.role);
 }
 
+/// What stands in no loop of its own goes round its rings by another count than loops whose slots
+/// are constants: all meet in front of its first put into a ring that something else has used.
+static void enterBlock(const Trip &trip, const Context &context) {
+  for (PutOp put : trip.block.getOps<PutOp>()) {
+    bool isUsed = llvm::any_of(put.getChannel().getUsers(), [&](Operation *user) {
+      return isa<PutOp, GetOp, ReleaseOp>(user) && user->getBlock() != &trip.block &&
+             mayPrecede(user, put);
+    });
+    if (!put.getChannel().getType().getOwn() || !isUsed)
+      continue;
+    OpBuilder builder(put);
+    meetCopies(builder, put.getLoc(), context.role);
+    return;
+  }
+}
+
 /// Inner loops first: once realised, they are ops of the outer block.
 static LogicalResult realise(Block &block, const Context &context) {
   for (Operation &op : llvm::make_early_inc_range(block))
     if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op) && failed(realiseRegions(&op, context)))
       return failure();
+  if (failed(checkOverwritten(block)))
+    return failure();
   if (!hasDecisions(block))
     return success();
   countByIndex(block);
@@ -93,7 +111,10 @@ static LogicalResult realise(Block &block, const Context &context) {
     return failure();
   if (trip.fillsRings)
     enterLoop(trip, context);
+  bool isLoop = trip.loop != nullptr;
   expandTrip(trip);
+  if (!isLoop && context.knownSlots)
+    enterBlock(trip, context);
   return success();
 }
 

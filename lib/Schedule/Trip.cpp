@@ -177,12 +177,10 @@ struct Accesses {
 static Accesses findAccesses(Operation *op) {
   Accesses accesses;
   op->walk([&](Operation *inner) {
-    // What another role gets is ordered by its ring.
-    auto copy = dyn_cast<CopyInOp>(inner);
-    if (copy && copy->getParentOfType<PutOp>().getChannel().getType().getOwn())
+    if (auto copy = dyn_cast<CopyInOp>(inner))
       accesses.views.push_back(copy.getView());
-    // So is what loops of the trip wait for that fill rings of their own: waits and barriers more
-    // than these ask for are no harm.
+    // Rings order what goes through them. Loops of the trip that fill rings of their own wait for
+    // these: waits and barriers more than the trip asks for are no harm.
     bool isRings =
         isa<NextOp, PutOp, GetOp, ReleaseOp, CopyInOp, ReadOp, WriteOp, DotOp, StartDotOp, WaitOp,
             CommitOp, FetchOp, WaitStoresOp, WaitPutsOp, BarrierOp>(inner);
@@ -198,8 +196,57 @@ static Accesses findAccesses(Operation *op) {
   return accesses;
 }
 
-/// What accesses the same memory does so in the order of the source, unless both only read.
+bool kiln::mayWrite(Operation *op, Value view) {
+  Accesses accesses = findAccesses(op);
+  return accesses.writes && (accesses.isElsewhere || llvm::any_of(accesses.views, [&](Value other) {
+                               return !areOfOtherMemory(view, other);
+                             }));
+}
+
+llvm::MapVector<PutOp, GetOp> kiln::findArrivals(ArrayRef<Operation *> source) {
+  llvm::MapVector<Value, SmallVector<GetOp>> gets;
+  for (Operation *op : source)
+    if (auto get = dyn_cast<GetOp>(op))
+      gets[get.getChannel()].push_back(get);
+  DenseMap<Value, size_t> next;
+  llvm::MapVector<PutOp, GetOp> arrivals;
+  for (Operation *op : source)
+    if (auto put = dyn_cast<PutOp>(op); put && !put.getBody().front().getOps<CopyInOp>().empty()) {
+      size_t number = next[put.getChannel()]++;
+      ArrayRef<GetOp> its = gets[put.getChannel()];
+      arrivals[put] = number < its.size() ? its[number] : GetOp();
+    }
+  return arrivals;
+}
+
+LogicalResult kiln::checkOverwritten(Block &block) {
+  for (auto put : block.getOps<PutOp>()) {
+    if (llvm::any_of(put.getChannel().getUsers(), llvm::IsaPred<GetOp>))
+      continue;
+    for (auto copy : put.getBody().front().getOps<CopyInOp>())
+      for (Operation *other = put->getNextNode(); other; other = other->getNextNode())
+        if (mayWrite(other, copy.getView())) {
+          InFlightDiagnostic error = emitSourceError(
+              other, "expected the role that uses what is loaded to store over it, or 'noalias' "
+                     "among the facts of the argument, since the role that has it copied is not "
+                     "told when that is done");
+          error.attachNote(put.getLoc()) << "this op has it copied";
+          return error;
+        }
+  }
+  return success();
+}
+
+/// What accesses the same memory does so in the order of the source, unless both only read. A copy
+/// ends where it has arrived.
 static LogicalResult checkEffects(const Trip &trip, ArrayRef<Operation *> source) {
+  llvm::MapVector<PutOp, GetOp> arrivals = findArrivals(source);
+  auto getEnd = [&](Operation *op) {
+    auto put = dyn_cast<PutOp>(op);
+    auto *at = put ? arrivals.find(put) : arrivals.end();
+    TripTime time = trip.getTime(op);
+    return at == arrivals.end() || !at->second ? time : std::max(time, trip.getTime(at->second));
+  };
   SmallVector<std::pair<Operation *, Accesses>> all;
   for (Operation *op : source)
     if (Accesses accesses = findAccesses(op); !accesses.views.empty() || accesses.isElsewhere)
@@ -215,7 +262,7 @@ static LogicalResult checkEffects(const Trip &trip, ArrayRef<Operation *> source
                      (!accesses.isElsewhere && !its.isElsewhere && areViewsApart);
       TripTime xTime = trip.getTime(x), yTime = trip.getTime(y);
       TripTime next = {xTime.stage + 1, xTime.place};
-      if (isApart || (xTime < yTime && yTime < next))
+      if (isApart || (getEnd(x) < yTime && getEnd(y) < next))
         continue;
       InFlightDiagnostic error = y->emitOpError(
           "expected a stage and an order that leave it behind what may access the same memory "

@@ -8,6 +8,7 @@
 
 #include "Decisions.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace kiln {
@@ -153,6 +154,13 @@ std::optional<int64_t> findNumber(mlir::Operation *op, llvm::StringRef name);
 /// Whether the stages and orders of a trip leave uses of rings and accesses of memory as the source
 /// has them.
 mlir::LogicalResult checkSchedule(const Trip &trip);
+/// Whether an op, or one in it, may write what a view reaches.
+bool mayWrite(mlir::Operation *op, mlir::Value view);
+/// What a role has copied for another it does not store over: nothing tells it of the copy's end.
+mlir::LogicalResult checkOverwritten(mlir::Block &block);
+/// Where the copies of each put of a block have arrived for the role itself; null if it does not
+/// get them there.
+llvm::MapVector<tile::PutOp, tile::GetOp> findArrivals(llvm::ArrayRef<mlir::Operation *> source);
 /// The use of a ring's slot before a trip's `place`th use of the ring puts it: which of the trip's
 /// uses that is, and how many trips before.
 std::pair<size_t, int64_t> findUseBefore(size_t place, int64_t uses, int64_t depth);

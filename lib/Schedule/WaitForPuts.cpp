@@ -108,9 +108,10 @@ LogicalResult PutWaiter::checkSkew() {
   return success();
 }
 
-/// More code than one would have for slots that are constants: a trip is written out as often as
-/// slots repeat.
-static constexpr int64_t kMostRound = 8;
+/// A trip is written out as often as slots that are constants repeat. More often than this is more
+/// code than it is worth: what goes through registers is waited for soon anyway; what is copied
+/// past them, waited for in front of each read of a slot that is chosen at run time.
+static constexpr int64_t kMostRound = 8, kMostCopiedRound = 64;
 
 /// After which trips slots repeat, and which each use has; nothing if that is after too many.
 void PutWaiter::setSlots() {
@@ -121,7 +122,7 @@ void PutWaiter::setSlots() {
         trip.slots[slot.getDefiningOp()] = {ring.depth, uses, int64_t(place)};
     trip.round = std::lcm(trip.round, ring.depth / std::gcd(ring.depth, uses));
   }
-  if (trip.round <= kMostRound)
+  if (trip.round <= (trip.asyncPuts.empty() ? kMostRound : kMostCopiedRound))
     return;
   trip.round = 1;
   trip.slots.clear();

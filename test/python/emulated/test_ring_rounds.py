@@ -46,11 +46,17 @@ def test_rounds_of_rings(rng, chip: str, load: str, depths) -> None:
         np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64).T)
 
 
-@pytest.mark.parametrize("depths, copies", [((4, 4), 4), ((8, 4), 8), ((3, 4), 1), ((5, 4), 1)])
-def test_trips_are_written_out_for_constant_slots_alone(rng, depths, copies: int) -> None:
-    """A loop of whole rounds, in which each trip puts two tiles; of more than 8 trips none is."""
+@pytest.mark.parametrize(
+    "load, depths, copies",
+    [
+        ("load_to_lds", (4, 4), 4), ("load_to_lds", (5, 4), 20), ("load_to_lds", (13, 5), 1),
+        ("through_registers", (8, 4), 8), ("through_registers", (5, 4), 1),
+    ],
+)  # fmt: skip
+def test_trips_are_written_out_for_constant_slots_alone(rng, load, depths, copies: int) -> None:
+    """A loop of whole rounds, in which each trip puts two tiles, if these are not too many."""
     a, b, c = operands(rng, 4)
-    text = product.compile(a, b, c, "load_to_lds", *depths, target="amdgpu:gfx942").ir("schedule")
+    text = product.compile(a, b, c, load, *depths, target="amdgpu:gfx942").ir("schedule")
     loops = [part.split("scf.yield")[0] for part in text.split("scf.for")[1:]]
     assert max(loop.count("tile.put") for loop in loops) == 2 * copies, text
 
