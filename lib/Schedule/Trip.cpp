@@ -1,5 +1,6 @@
 // The ops of a trip by their stages and orders.
 #include "Trip.h"
+#include "GlobalAccesses.h"
 #include "SourceErrors.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -223,16 +224,26 @@ LogicalResult kiln::checkOverwritten(Block &block) {
   for (auto put : block.getOps<PutOp>()) {
     if (llvm::any_of(put.getChannel().getUsers(), llvm::IsaPred<GetOp>))
       continue;
-    for (auto copy : put.getBody().front().getOps<CopyInOp>())
-      for (Operation *other = put->getNextNode(); other; other = other->getNextNode())
-        if (mayWrite(other, copy.getView())) {
-          InFlightDiagnostic error = emitSourceError(
-              other, "expected the role that uses what is loaded to store over it, or 'noalias' "
-                     "among the facts of the argument, since the role that has it copied is not "
-                     "told when that is done");
-          error.attachNote(put.getLoc()) << "this op has it copied";
-          return error;
-        }
+    for (auto copy : put.getBody().front().getOps<CopyInOp>()) {
+      std::optional<GlobalAccess> read = findGlobalAccess(copy);
+      Operation *store = nullptr;
+      auto isOver = [&](Operation *op) {
+        std::optional<GlobalAccess> access = findGlobalAccess(op);
+        if (!read || !access || !access->writes || !mayMeetAcrossRoles(*read, *access))
+          return WalkResult::advance();
+        store = op;
+        return WalkResult::interrupt();
+      };
+      for (Operation *other = put->getNextNode(); other && !store; other = other->getNextNode())
+        other->walk(isOver);
+      if (!store)
+        continue;
+      InFlightDiagnostic error = emitSourceError(
+          store, "expected the role that uses what is loaded to store over it, since the role that "
+                 "has it copied is not told when that is done");
+      error.attachNote(put.getLoc()) << "this op has it copied";
+      return error;
+    }
   }
   return success();
 }

@@ -95,3 +95,37 @@ def test_a_ring_that_nests_in_itself(rng, chip: str, load: str, ring: str, depth
     made(a, b, c, load, depth, ring)
     x, y = a.astype(np.float64).reshape(32, 3, 32), b.astype(np.float64).reshape(2, 32, 3, 32)
     np.testing.assert_array_equal(c, (x * y).sum((0, 2)))
+
+
+@kiln.kernel
+def around(
+    b: kiln.View, c: kiln.View, load: kiln.constexpr, depth: kiln.constexpr, first: kiln.constexpr
+):  # fmt: skip
+    """A loop, and a use of its ring in front of it or in a condition behind it."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4))
+    acc = kiln.zeros((64, 32), kiln.f32)
+    if first:
+        x = kiln.pin(b.load((0, 0), (64, 32)), atom=load, ring="b", depth=depth)
+        acc = acc + x.to(kiln.f32) * 3.0
+    for k in range(0, b.shape[1], 32):
+        y = kiln.pin(b.load((0, k), (64, 32)), atom=load, ring="b", depth=depth)
+        acc = acc + y.to(kiln.f32)
+    if b.shape[1] > 64:
+        z = kiln.pin(b.load((0, 0), (64, 32)), atom=load, ring="b", depth=depth)
+        acc = acc * 2.0 + z.to(kiln.f32)
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("depth", [2, 5, 6, 8, 9])
+@pytest.mark.parametrize("chip, load", CHIPS)
+def test_uses_in_front_of_a_loop_and_behind_it(rng, chip, load, depth: int, first: bool) -> None:
+    """Slots of the loop are constants that begin with the first, those of the others are counted."""
+    for trips in {1, depth, depth + 1, 2 * depth + 1, int(rng.integers(2, 26))}:
+        b = rng.integers(-3, 4, (64, 32 * trips)).astype(BF16)
+        c = np.full((64, 32), np.nan, np.float32)
+        around.options(device=f"emu:{chip}")(b, c, load, depth, first)
+        tiles = b.astype(np.float64).reshape(64, trips, 32)
+        want = tiles.sum(1) + 3.0 * first * tiles[:, 0]
+        np.testing.assert_array_equal(c, 2 * want + tiles[:, 0] if trips > 2 else want)
