@@ -5,6 +5,8 @@ float64; for none, one, two and many trips."""
 
 from __future__ import annotations
 
+import math
+
 import isa
 import ml_dtypes
 import numpy as np
@@ -57,6 +59,12 @@ def paged_product(
     c.store((i * 64, j * 64), acc.to(c.dtype))
 
 
+def has_constant_slots(copy_a="", copy_b="", depth_a=1, depth_b=1, **_) -> bool:
+    """Whether a trip is written out until slots repeat: if all goes through registers, at most 8 times.
+    No proof of the final code tells slots apart that are chosen at run time."""
+    return "load_to_lds" in (copy_a, copy_b) or math.lcm(depth_a, depth_b) <= 8
+
+
 def check_pages(rng, kernel, chip: str, trips: list[int], pages=8, wide=200, **schedule) -> None:
     """A product over pages, and the final code of it."""
     emulated = kernel.options(device=f"emu:{chip}")
@@ -70,7 +78,7 @@ def check_pages(rng, kernel, chip: str, trips: list[int], pages=8, wide=200, **s
         columns = [32 * page + column for page in order for column in range(32)]
         reference = a[:, columns].astype(np.float64) @ b[:, columns].astype(np.float64).T
         assert np.abs(c - reference).max() <= 2e-3, (m, n, order)
-    if chip.startswith("gfx9") and isa.has_checker():
+    if chip.startswith("gfx9") and isa.has_checker() and has_constant_slots(**schedule):
         code = kernel.compile(a, b, c, following, first, target=f"amdgpu:{chip}", **schedule)
         isa.check(code.asm.encode(), allow_strong=True)
 
