@@ -55,9 +55,9 @@ static LogicalResult checkRoom(KernelOp kernel, RingPlan &plan, const Chip &chip
   return success();
 }
 
-/// How long a product runs on beside its warps is decided. What it reads goes back by a commit of
-/// one thread, which copies that lag behind one another by barriers would wait for in unlike trips.
-static LogicalResult checkInFlight(DotOp dot) {
+/// How long a product runs on beside its warps is decided. Of what ends by commit one thread gives
+/// slots back: copies that lag behind one another by barriers would wait for it in unlike trips.
+static LogicalResult checkBeside(DotOp dot) {
   auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
   if (!atom || atom.getCompletion() == Completion::InOrder)
     return success();
@@ -131,7 +131,7 @@ static LogicalResult checkTurns(KernelOp kernel, RingPlan &plan) {
 }
 
 static LogicalResult check(KernelOp kernel, const Chip &chip) {
-  auto checkDot = [](DotOp dot) { return WalkResult(checkInFlight(dot)); };
+  auto checkDot = [](DotOp dot) { return WalkResult(checkBeside(dot)); };
   if (failed(checkRoles(kernel)) || kernel.getBody().walk(checkDot).wasInterrupted())
     return failure();
   FailureOr<RingPlan> plan = planRings(kernel);

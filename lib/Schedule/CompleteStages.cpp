@@ -51,23 +51,18 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
     asked.pins.order = findNumber(op, "order");
     asked.isLate = isa<NextOp, GetOp, ReadOp, FetchOp>(op) || (!asked.pins.order && joinsDots(op));
   }
-  // What a role writes for itself it reads behind that.
-  llvm::MapVector<Value, SmallVector<unsigned>> puts, gets;
-  for (auto [number, op] : llvm::enumerate(source))
-    if (auto put = dyn_cast<PutOp>(op))
-      puts[put.getChannel()].push_back(number);
-    else if (auto get = dyn_cast<GetOp>(op))
-      gets[get.getChannel()].push_back(number);
-  for (auto &[channel, numbers] : puts)
-    for (auto [put, get] : llvm::zip(numbers, gets[channel]))
-      if (!problem.ops[get].pins.stage)
-        problem.dependences.push_back({put, get, /*distance=*/0});
-  // A store over what is copied waits for the copy.
-  for (auto [put, get] : findArrivals(source))
+  for (auto [put, get] : pairUses(source)) {
+    unsigned from = numbers.lookup(put), to = numbers.lookup(get);
+    if (problem.ops[to].pins.stage)
+      continue;
+    // What a role writes for itself it reads behind that.
+    problem.dependences.push_back({from, to, /*distance=*/0});
+    // A store over what is copied waits for the copy.
     for (auto copy : put.getBody().front().getOps<CopyInOp>())
-      for (unsigned number = numbers[put] + 1; get && number < source.size(); ++number)
-        if (!problem.ops[numbers[get]].pins.stage && mayWrite(source[number], copy.getView()))
-          problem.dependences.push_back({numbers[get], number, /*distance=*/0});
+      for (unsigned number = from + 1; number < source.size(); ++number)
+        if (mayWrite(source[number], copy.getView()))
+          problem.dependences.push_back({to, number, /*distance=*/0});
+  }
   // What it gets may say that others are done with memory that it accesses, or hands on, then.
   auto meets = [&](Operation *op) {
     return meeting.contains(op) || (isa<PutOp>(op) && !meeting.empty());
@@ -106,26 +101,26 @@ static int64_t findEnd(const Trip &trip, GetOp get, const DenseMap<Operation *, 
 /// the ring has slots for: a later stage if that is fewer. Returns whether a stage is pinned to it.
 static bool delayPuts(const Trip &trip, ArrayRef<Operation *> source, schedule::Problem &problem,
                       const schedule::Problem &completed) {
+  llvm::MapVector<PutOp, GetOp> uses = pairUses(source);
+  DenseMap<Value, int64_t> counts; // of a channel's uses in a trip
+  for (auto [put, get] : uses)
+    ++counts[put.getChannel()];
   DenseMap<Operation *, int64_t> stages;
-  llvm::MapVector<Value, SmallVector<unsigned>> puts;
-  llvm::MapVector<Value, SmallVector<GetOp>> gets;
-  for (auto [number, op] : llvm::enumerate(source)) {
-    stages[op] = *completed.ops[number].pins.stage;
-    if (auto put = dyn_cast<PutOp>(op))
-      puts[put.getChannel()].push_back(number);
-    else if (auto get = dyn_cast<GetOp>(op))
-      gets[get.getChannel()].push_back(get);
-  }
+  for (auto [op, asked] : llvm::zip_equal(source, completed.ops))
+    stages[op] = *asked.pins.stage;
   bool isDelayed = false;
-  for (auto &[channel, numbers] : puts)
-    for (auto [number, get] : llvm::zip(numbers, gets[channel])) {
-      int64_t trips = cast<ChannelType>(channel.getType()).getDepth() / int64_t(numbers.size());
-      int64_t least = findEnd(trip, get, stages) - std::max<int64_t>(trips - 1, 0);
-      if (problem.ops[number].pins.stage || least <= stages.lookup(source[number]))
-        continue;
-      problem.ops[number].pins.stage = least;
-      isDelayed = true;
-    }
+  for (auto [number, op] : llvm::enumerate(source)) {
+    auto put = dyn_cast<PutOp>(op);
+    GetOp get = put ? uses.lookup(put) : GetOp();
+    if (!get || problem.ops[number].pins.stage)
+      continue;
+    int64_t trips = put.getChannel().getType().getDepth() / counts.lookup(put.getChannel());
+    int64_t least = findEnd(trip, get, stages) - std::max<int64_t>(trips - 1, 0);
+    if (least <= stages.lookup(op))
+      continue;
+    problem.ops[number].pins.stage = least;
+    isDelayed = true;
+  }
   return isDelayed;
 }
 

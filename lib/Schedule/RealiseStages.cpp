@@ -58,20 +58,24 @@ static bool mayPrecede(Operation *op, Operation *loop) {
   return (here != at && here->isBeforeInBlock(at)) || here->getParentOfType<LoopLikeOpInterface>();
 }
 
+/// Whether something else than a place's own ops has used a ring before it.
+static bool isUsedBefore(Value channel, Operation *place,
+                         function_ref<bool(Operation *)> isItsOwn) {
+  return llvm::any_of(channel.getUsers(), [&](Operation *user) {
+    return isa<PutOp, GetOp, ReleaseOp>(user) && !isItsOwn(user) && mayPrecede(user, place);
+  });
+}
+
 /// A loop orders its own uses of slots. What else has used a slot that it fills may read it still:
 /// other uses of its rings, which lag in their own way; and where slots are constants, which begin
 /// anew with each loop, the loop itself, if it is in another one.
 static void enterLoop(const Trip &trip, const Context &context) {
-  auto isUsed = [&](Value channel) {
-    return llvm::any_of(channel.getUsers(), [&](Operation *user) {
-      return isa<PutOp, GetOp, ReleaseOp>(user) && !trip.loop->isAncestor(user) &&
-             mayPrecede(user, trip.loop);
-    });
-  };
+  auto isItsOwn = [&](Operation *user) { return trip.loop->isAncestor(user); };
   bool comesRound = context.knownSlots && trip.loop->getParentOfType<LoopLikeOpInterface>();
   bool isMet = comesRound || llvm::any_of(trip.ops, [&](Operation *op) {
                  auto put = dyn_cast<PutOp>(op);
-                 return put && put.getChannel().getType().getOwn() && isUsed(put.getChannel());
+                 return put && put.getChannel().getType().getOwn() &&
+                        isUsedBefore(put.getChannel(), trip.loop, isItsOwn);
                });
   OpBuilder builder(trip.loop);
   if (isMet)
@@ -81,12 +85,9 @@ static void enterLoop(const Trip &trip, const Context &context) {
 /// What stands in no loop of its own goes round its rings by another count than loops whose slots
 /// are constants: all meet in front of its first put into a ring that something else has used.
 static void enterBlock(const Trip &trip, const Context &context) {
+  auto isItsOwn = [&](Operation *user) { return user->getBlock() == &trip.block; };
   for (PutOp put : trip.block.getOps<PutOp>()) {
-    bool isUsed = llvm::any_of(put.getChannel().getUsers(), [&](Operation *user) {
-      return isa<PutOp, GetOp, ReleaseOp>(user) && user->getBlock() != &trip.block &&
-             mayPrecede(user, put);
-    });
-    if (!put.getChannel().getType().getOwn() || !isUsed)
+    if (!put.getChannel().getType().getOwn() || !isUsedBefore(put.getChannel(), put, isItsOwn))
       continue;
     OpBuilder builder(put);
     meetCopies(builder, put.getLoc(), context.role);

@@ -204,20 +204,19 @@ bool kiln::mayWrite(Operation *op, Value view) {
                              }));
 }
 
-llvm::MapVector<PutOp, GetOp> kiln::findArrivals(ArrayRef<Operation *> source) {
-  llvm::MapVector<Value, SmallVector<GetOp>> gets;
+llvm::MapVector<PutOp, GetOp> kiln::pairUses(ArrayRef<Operation *> source) {
+  llvm::MapVector<Value, SmallVector<PutOp>> puts;
+  DenseMap<Value, SmallVector<GetOp>> gets;
   for (Operation *op : source)
-    if (auto get = dyn_cast<GetOp>(op))
+    if (auto put = dyn_cast<PutOp>(op))
+      puts[put.getChannel()].push_back(put);
+    else if (auto get = dyn_cast<GetOp>(op))
       gets[get.getChannel()].push_back(get);
-  DenseMap<Value, size_t> next;
-  llvm::MapVector<PutOp, GetOp> arrivals;
-  for (Operation *op : source)
-    if (auto put = dyn_cast<PutOp>(op); put && !put.getBody().front().getOps<CopyInOp>().empty()) {
-      size_t number = next[put.getChannel()]++;
-      ArrayRef<GetOp> its = gets[put.getChannel()];
-      arrivals[put] = number < its.size() ? its[number] : GetOp();
-    }
-  return arrivals;
+  llvm::MapVector<PutOp, GetOp> pairs;
+  for (auto &[channel, own] : puts)
+    for (auto [put, get] : llvm::zip(own, gets[channel]))
+      pairs[put] = get;
+  return pairs;
 }
 
 LogicalResult kiln::checkOverwritten(Block &block) {
@@ -251,12 +250,12 @@ LogicalResult kiln::checkOverwritten(Block &block) {
 /// What accesses the same memory does so in the order of the source, unless both only read. A copy
 /// ends where it has arrived.
 static LogicalResult checkEffects(const Trip &trip, ArrayRef<Operation *> source) {
-  llvm::MapVector<PutOp, GetOp> arrivals = findArrivals(source);
+  llvm::MapVector<PutOp, GetOp> uses = pairUses(source);
   auto getEnd = [&](Operation *op) {
     auto put = dyn_cast<PutOp>(op);
-    auto *at = put ? arrivals.find(put) : arrivals.end();
+    GetOp arrival = put ? uses.lookup(put) : GetOp();
     TripTime time = trip.getTime(op);
-    return at == arrivals.end() || !at->second ? time : std::max(time, trip.getTime(at->second));
+    return arrival ? std::max(time, trip.getTime(arrival)) : time;
   };
   SmallVector<std::pair<Operation *, Accesses>> all;
   for (Operation *op : source)

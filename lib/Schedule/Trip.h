@@ -158,9 +158,8 @@ mlir::LogicalResult checkSchedule(const Trip &trip);
 bool mayWrite(mlir::Operation *op, mlir::Value view);
 /// What a role has copied for another it does not store over: nothing tells it of the copy's end.
 mlir::LogicalResult checkOverwritten(mlir::Block &block);
-/// Where the copies of each put of a block have arrived for the role itself; null if it does not
-/// get them there.
-llvm::MapVector<tile::PutOp, tile::GetOp> findArrivals(llvm::ArrayRef<mlir::Operation *> source);
+/// The puts of a role that it gets itself, each with the get of the same use, both among these ops.
+llvm::MapVector<tile::PutOp, tile::GetOp> pairUses(llvm::ArrayRef<mlir::Operation *> source);
 /// The use of a ring's slot before a trip's `place`th use of the ring puts it: which of the trip's
 /// uses that is, and how many trips before.
 std::pair<size_t, int64_t> findUseBefore(size_t place, int64_t uses, int64_t depth);

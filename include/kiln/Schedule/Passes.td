@@ -193,6 +193,10 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     What a role loads through registers for another has `tile.write_stage`, one behind its `stage`, if
     the roles do not wait for one another then: so the next load is under way while it is written.
 
+    Loads that a role fills rings of its own with, and of which nobody says a ring or its depth, have
+    rings apart (`ring = "apart0"`) where one stands behind uses of another: each is as far ahead as
+    its own readers let it.
+
     Where the source says orders of some of a role's ops in a loop, and they are not those from 0 on,
     each is a place among all of the role's ops there, and the others have the places that are left,
     as in the source.
@@ -315,7 +319,9 @@ def CompleteStages : Schedule_Pass<"tile-complete-stages"> {
 
     An op without a stage runs as early as what it needs lets it; gets and reads of a slot, and what
     puts parts of a dot in flight together, come as late as their users let them, but a get stays in
-    front of accesses of memory that may meet another role's. An op without an order stays behind the op that it follows in the
+    front of accesses of memory that may meet another role's, and of stores over what its slot was
+    copied from. What a role writes for its own dots it writes no more trips ahead than the ring has
+    slots for. An op without an order stays behind the op that it follows in the
     source, and comes behind what it needs. The rule is `completePins` of `lib/Schedule/Problem`.
     Only attributes are added.
 

@@ -426,7 +426,8 @@ Misfit findProductMisfit(Operation *op, const CopyShares &shares) {
   auto agrees = [&](Value operand, int of, StringRef transposed) {
     int expected = dim == of ? (op->hasAttr(transposed) ? 1 - of : of) : -1;
     if (isa<BufferType>(operand.getType()))
-      return expected < 0 || shares.keepsTogether(operand, expected, accumulator, true);
+      return expected < 0 || shares.keepsTogether(operand, expected, accumulator,
+                                                  /*isOfProduct=*/true);
     return shares.getDim(operand) == expected;
   };
   if (!agrees(a, 0, "transpose_a"))
@@ -566,7 +567,8 @@ struct Read : Elements<Read, ReadOp> {
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
     auto read = cast<ReadOp>(op);
     int dim = shares.getDim(read.getResult());
-    return require(dim < 0 || shares.keepsTogether(read.getBuffer(), dim, read.getResult(), false),
+    return require(dim < 0 || shares.keepsTogether(read.getBuffer(), dim, read.getResult(),
+                                                   /*isOfProduct=*/false),
                    read.getBuffer());
   }
 };
@@ -579,7 +581,8 @@ struct Write : Elements<Write, WriteOp> {
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
     auto write = cast<WriteOp>(op);
     int dim = shares.getDim(write.getValue());
-    return require(dim < 0 || shares.keepsTogether(write.getBuffer(), dim, write.getValue(), false),
+    return require(dim < 0 || shares.keepsTogether(write.getBuffer(), dim, write.getValue(),
+                                                   /*isOfProduct=*/false),
                    write.getBuffer());
   }
 };

@@ -9,9 +9,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// What an engine copies begins at multiples of so many bytes.
-static constexpr int64_t kPieceAlignment = 128;
-
 SmallVector<SmallVector<int64_t>> kiln::getStoredBoxes(ArrayRef<int64_t> extents,
                                                        ArrayRef<int64_t> box) {
   SmallVector<SmallVector<int64_t>> boxes = {{}};
@@ -55,11 +52,12 @@ BufferType BoxCutter::getPiece(ArrayRef<int64_t> offsets, ArrayRef<int64_t> shap
     if (most % extent)
       return {};
   BufferType part = getPartType(buffer, shape);
+  std::optional<CopyBoxes> boxes =
+      part ? getCopyBoxes(store.getAtomAttr(), part, store.getDropped()) : std::nullopt;
   bool isFirst = llvm::all_of(offsets, [](int64_t offset) { return offset == 0; });
-  if (!part || !getCopyBoxes(store.getAtomAttr(), part, store.getDropped()) ||
-      (!isFirst && getSharedBytes(part) % kPieceAlignment))
-    return {};
-  return part;
+  // One part lies behind another.
+  bool isAligned = boxes && (isFirst || getSharedBytes(part) % boxes->alignment == 0);
+  return isAligned ? part : BufferType();
 }
 
 /// What is no part as it is may be two, one behind the other.
