@@ -187,6 +187,12 @@ std::string Engines::startLoadsOfPairs(unsigned thread, uint64_t to, uint64_t ad
   return "";
 }
 
+/// Where a box may begin in shared memory.
+static std::string checkPlace(uint64_t address, const TensorMap &map) {
+  bool fits = address % (map.swizzle ? 8 * map.swizzle : 128) == 0;
+  return fits ? "" : "a box in shared memory that does not begin where its rows repeat";
+}
+
 /// A box that a block of the cluster has asked for comes to this one, and counts at a barrier of
 /// its own or of another.
 std::string Engines::accept(unsigned thread, uint64_t to, Engines &counting, uint64_t address,
@@ -196,8 +202,8 @@ std::string Engines::accept(unsigned thread, uint64_t to, Engines &counting, uin
   Barrier *barrier;
   if (std::string wrong = counting.find(address, barrier); !wrong.empty())
     return wrong;
-  if (to % (map.swizzle ? 8 * map.swizzle : 128))
-    return "a box in shared memory that does not begin where its rows repeat";
+  if (std::string wrong = checkPlace(to, map); !wrong.empty())
+    return wrong;
   Box box{thread, this, to, map, {}};
   std::copy(place, place + map.rank, box.place);
   barrier->boxes.push_back(box);
@@ -219,6 +225,8 @@ std::string Engines::land(const Box &box) {
 
 std::string Engines::startStore(unsigned thread, uint64_t from, const TensorMap &map,
                                 const int32_t *place) {
+  if (std::string wrong = checkPlace(from, map); !wrong.empty())
+    return wrong;
   Box box{thread, this, from, map, {}};
   std::copy(place, place + map.rank, box.place);
   stores[thread].open.push_back(box);

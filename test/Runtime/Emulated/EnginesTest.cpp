@@ -153,6 +153,19 @@ TEST_F(EnginesTest, AStoreReadsItsBufferWhenItIsWaitedFor) {
   EXPECT_EQ(numbers[11][0], 11000);
 }
 
+TEST_F(EnginesTest, ABoxBeginsWhereItsRowsRepeat) {
+  const int32_t place[5] = {};
+  EXPECT_EQ(engines.initBarrier(at(0), 1), "");
+  uint64_t free = 0; // in which no box lies yet
+  for (auto [swizzle, apart] : {std::pair(0u, 128), std::pair(32u, 256), std::pair(128u, 1024)}) {
+    TensorMap view = map(8, swizzle);
+    free += 2048;
+    EXPECT_EQ(engines.startLoad(0, at(free + apart), at(0), view, place), "");
+    EXPECT_NE(engines.startLoad(0, at(8192 + apart / 2), at(0), view, place), "");
+    EXPECT_NE(engines.startStore(0, at(8192 + apart / 2), view, place), "");
+  }
+}
+
 TEST_F(EnginesTest, SomeThreadsMeet) {
   uint64_t first = engines.come(2, 3);
   EXPECT_EQ(engines.come(2, 3), first);
