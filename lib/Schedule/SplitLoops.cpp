@@ -9,6 +9,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 
 namespace kiln {
 #define GEN_PASS_DEF_SPLITLOOPS
@@ -166,17 +167,19 @@ static Value findMiddle(OpBuilder &builder, scf::ForOp loop, const Change &chang
   return middle;
 }
 
-/// Whether another condition is the same all through one part of a loop that is cut at `change`. A
-/// mask of a later stage compares with the same bound what the variable was some trips before.
-static bool isKnownIn(bool inFront, const Change &change, const Change &other) {
-  if (other.bound != change.bound || other.isBehindBound != change.isBehindBound ||
-      other.isUnsigned != change.isUnsigned)
-    return false;
-  auto getShift = [](const Change &change) {
-    return change.shift ? findNumber(change.shift) : std::optional<int64_t>(0);
-  };
-  std::optional<int64_t> here = getShift(change), there = getShift(other);
-  return here && there && (inFront ? *there <= *here : *there >= *here);
+static std::optional<int64_t> findShift(const Change &change) {
+  return change.shift ? findNumber(change.shift) : std::optional<int64_t>(0);
+}
+
+/// By how much more another condition shifts the variable, if it compares it with the same bound in
+/// the same way. A mask of a later stage does, of what the variable was some trips before, and the
+/// mask of each trip of a loop that is written out for several.
+static std::optional<int64_t> findDistance(const Change &change, const Change &other) {
+  std::optional<int64_t> here = findShift(change), there = findShift(other);
+  if (!here || !there || other.bound != change.bound ||
+      other.isBehindBound != change.isBehindBound || other.isUnsigned != change.isUnsigned)
+    return std::nullopt;
+  return *there - *here;
 }
 
 /// Replaces a condition by the branch that is taken.
@@ -191,35 +194,31 @@ static void choose(scf::IfOp condition, bool holds) {
   condition.erase();
 }
 
-static scf::IfOp findMarked(scf::ForOp loop) {
-  for (auto condition : loop.getBody()->getOps<scf::IfOp>())
-    if (condition->hasAttr(kSplitLoopAttrName))
-      return condition;
-  return {};
+namespace {
+/// A condition at which a loop is to be cut.
+struct Marked {
+  scf::IfOp condition;
+  Change change;
+};
+} // namespace
+
+static FailureOr<SmallVector<Marked>> findMarked(scf::ForOp loop) {
+  SmallVector<Marked> all;
+  for (auto condition : loop.getBody()->getOps<scf::IfOp>()) {
+    if (!condition->hasAttr(kSplitLoopAttrName))
+      continue;
+    FailureOr<Change> change = findChange(condition, loop);
+    if (failed(change))
+      return failure();
+    all.push_back({condition, *change});
+  }
+  return all;
 }
 
-/// Loops of one condition each; those with another are cut again.
-static LogicalResult split(scf::ForOp loop) {
-  scf::IfOp marked = findMarked(loop);
-  if (!marked)
-    return success();
-  FailureOr<Change> change = findChange(marked, loop);
-  if (failed(change))
-    return failure();
-  // What is known in the part behind, and in the part in front.
-  std::array<SmallVector<std::pair<Operation *, bool>>, 2> known;
-  for (auto inner : loop.getBody()->getOps<scf::IfOp>()) {
-    if (!inner->hasAttr(kSplitLoopAttrName))
-      continue;
-    FailureOr<Change> other = findChange(inner, loop);
-    if (failed(other))
-      return failure();
-    for (bool inFront : {false, true})
-      if (inner.getCondition() == marked.getCondition() || isKnownIn(inFront, *change, *other))
-        known[inFront].push_back({inner, other->holdsInFront});
-  }
+/// Cuts a loop where a condition changes, into the part in front and the part behind.
+static std::pair<scf::ForOp, scf::ForOp> cut(scf::ForOp loop, ArrayRef<Marked> all, Marked at) {
   OpBuilder builder(loop);
-  Value middle = findMiddle(builder, loop, *change);
+  Value middle = findMiddle(builder, loop, at.change);
   // What lies in front ends with the loop, even if the change lies behind its end.
   Value end = arith::MinSIOp::create(builder, loop.getLoc(), middle, loop.getUpperBound());
   auto make = [&](Value lower, Value upper, ValueRange initial, bool inFront) {
@@ -228,15 +227,63 @@ static LogicalResult split(scf::ForOp loop) {
     part.setLowerBound(lower);
     part.setUpperBound(upper);
     part.getInitArgsMutable().assign(initial);
-    for (auto [inner, holdsInFront] : known[inFront])
-      choose(cast<scf::IfOp>(mapping.lookup(inner)), holdsInFront == inFront);
+    for (Marked each : all) {
+      std::optional<int64_t> distance = findDistance(at.change, each.change);
+      if (each.condition.getCondition() == at.condition.getCondition() ||
+          (distance && (inFront ? *distance <= 0 : *distance >= 0)))
+        choose(cast<scf::IfOp>(mapping.lookup(each.condition.getOperation())),
+               each.change.holdsInFront == inFront);
+    }
     return part;
   };
   scf::ForOp front = make(loop.getLowerBound(), end, loop.getInitArgs(), /*inFront=*/true);
   scf::ForOp behind = make(middle, loop.getUpperBound(), front.getResults(), /*inFront=*/false);
   loop->replaceAllUsesWith(behind);
   loop.erase();
-  return failure(failed(split(front)) || failed(split(behind)));
+  return {front, behind};
+}
+
+/// The conditions that change as that of `all.front()` does, from the first to change to the last
+/// that changes within a trip of it, by their distances from `all.front()`.
+static std::map<int64_t, Marked> findTogether(ArrayRef<Marked> all, scf::ForOp loop) {
+  std::map<int64_t, Marked> together;
+  for (Marked each : all)
+    if (std::optional<int64_t> distance = findDistance(each.change, all.front().change))
+      together.insert({*distance, each});
+  std::optional<int64_t> step = findNumber(loop.getStep());
+  if (!step)
+    return {};
+  if (!together.empty())
+    together.erase(together.lower_bound(together.begin()->first + *step), together.end());
+  return together;
+}
+
+/// Loops of one condition each; those with another are cut again.
+static LogicalResult split(scf::ForOp loop) {
+  FailureOr<SmallVector<Marked>> all = findMarked(loop);
+  if (failed(all) || all->empty())
+    return failure(failed(all));
+  std::map<int64_t, Marked> together = findTogether(*all, loop);
+  if (together.size() < 3) {
+    auto [front, behind] = cut(loop, *all, all->front());
+    return failure(failed(split(front)) || failed(split(behind)));
+  }
+  // Between the first and the last of them lies one trip at most, which keeps its conditions: cut
+  // at each, a loop that is written out for many trips would be as many loops.
+  Change first = together.begin()->second.change;
+  int64_t span = together.rbegin()->first - together.begin()->first;
+  auto [front, rest] = cut(loop, *all, together.begin()->second);
+  if (failed(all = findMarked(rest)))
+    return failure();
+  auto *last = llvm::find_if(
+      *all, [&](Marked each) { return findDistance(each.change, first) == span; });
+  auto [middle, behind] = cut(rest, *all, *last);
+  if (failed(all = findMarked(middle)))
+    return failure();
+  for (Marked each : *all)
+    if (std::optional<int64_t> late = findDistance(each.change, first); late && *late <= span)
+      each.condition->removeAttr(kSplitLoopAttrName);
+  return failure(failed(split(front)) || failed(split(middle)) || failed(split(behind)));
 }
 
 namespace {

@@ -111,7 +111,7 @@ LogicalResult PutWaiter::checkSkew() {
 /// A trip is written out as often as slots that are constants repeat. More often than this is more
 /// code than it is worth: what goes through registers is waited for soon anyway; what is copied
 /// past them, waited for in front of each read of a slot that is chosen at run time.
-static constexpr int64_t kMostRound = 8, kMostCopiedRound = 64;
+static constexpr int64_t kMostRound = 8, kMostCopiedRound = 16;
 
 /// After which trips slots repeat, and which each use has; nothing if that is after too many.
 void PutWaiter::setSlots() {

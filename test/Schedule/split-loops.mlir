@@ -186,3 +186,48 @@ tile.kernel @ahead(%a: !view, %m: index, %n: index) {
   tile.store %r, %a[%c0] : !t, !view
   tile.return
 }
+
+// A loop that is written out for four trips has a condition for each. All hold in front of the first
+// change and none behind the last; between lies one trip at most, which keeps the two others.
+// CHECK-LABEL: tile.kernel @written_out
+// CHECK: scf.for
+// CHECK-COUNT-4: tile.store
+// CHECK: }
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: tile.store
+// CHECK-COUNT-2: scf.if
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK-NOT: tile.store
+// CHECK: tile.return
+tile.kernel @written_out(%a: !view, %m: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %c384 = arith.constant 384 : index
+  %c512 = arith.constant 512 : index
+  %t = arith.constant dense<1.0> : !t
+  scf.for %i = %c0 to %n step %c512 {
+    %is0 = arith.cmpi slt, %i, %m : index
+    scf.if %is0 {
+      tile.store %t, %a[%i] : !t, !view
+    } {tile.split_loop}
+    %i1 = arith.addi %i, %c128 : index
+    %is1 = arith.cmpi slt, %i1, %m : index
+    scf.if %is1 {
+      tile.store %t, %a[%i1] : !t, !view
+    } {tile.split_loop}
+    %i2 = arith.addi %i, %c256 : index
+    %is2 = arith.cmpi slt, %i2, %m : index
+    scf.if %is2 {
+      tile.store %t, %a[%i2] : !t, !view
+    } {tile.split_loop}
+    %i3 = arith.addi %i, %c384 : index
+    %is3 = arith.cmpi slt, %i3, %m : index
+    scf.if %is3 {
+      tile.store %t, %a[%i3] : !t, !view
+    } {tile.split_loop}
+  }
+  tile.return
+}

@@ -49,7 +49,7 @@ def test_rounds_of_rings(rng, chip: str, load: str, depths) -> None:
 @pytest.mark.parametrize(
     "load, depths, copies",
     [
-        ("load_to_lds", (4, 4), 4), ("load_to_lds", (5, 4), 20), ("load_to_lds", (13, 5), 1),
+        ("load_to_lds", (4, 4), 4), ("load_to_lds", (5, 3), 15), ("load_to_lds", (5, 4), 1),
         ("through_registers", (8, 4), 8), ("through_registers", (5, 4), 1),
     ],
 )  # fmt: skip
