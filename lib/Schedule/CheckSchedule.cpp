@@ -111,6 +111,43 @@ static LogicalResult checkKnownSlots(RingPlan &plan) {
   return success();
 }
 
+/// Whether products read a slot itself in a nest of its use's block, or behind it. Others read it
+/// into registers, in front of the nest.
+static bool isHeldAcross(RingUse &use, Operation *nest) {
+  return llvm::any_of(findOwnDots(use.loads), [&](DotOp dot) {
+    Operation *reader = use.getBlock()->findAncestorOpInBlock(*dot);
+    return reader && !reader->isBeforeInBlock(nest);
+  });
+}
+
+/// A slot that a trip holds while a loop in it uses the ring too is not filled again before that
+/// loop has ended: who fills the ring waits for it once the others are full.
+static LogicalResult checkHeldSlots(Ring &ring) {
+  if (ring.isOwn())
+    return success();
+  for (RingUse &use : ring.uses) {
+    llvm::MapVector<Operation *, int64_t> inNests;
+    for (RingUse &inner : ring.uses) {
+      Operation *nest = use.getBlock()->findAncestorOpInBlock(*inner.getSite());
+      if (isa_and_nonnull<scf::ForOp, scf::WhileOp>(nest) && use.getSite()->isBeforeInBlock(nest) &&
+          isHeldAcross(use, nest))
+        ++inNests[nest];
+    }
+    for (auto [nest, uses] : inNests) {
+      auto loop = dyn_cast<scf::ForOp>(nest);
+      std::optional<APInt> trips = loop ? loop.getStaticTripCount() : std::nullopt;
+      if (trips && trips->ult(ring.depth) && trips->getSExtValue() * uses < ring.depth)
+        continue;
+      InFlightDiagnostic error = use.getSite()->emitOpError("expected a ring ('ring') of its own")
+                                 << ", or one of more slots ('depth') than the loop behind it "
+                                 << "uses, which holds one of the " << ring.depth << " meanwhile";
+      error.attachNote(nest->getLoc()) << "the loop";
+      return error;
+    }
+  }
+  return success();
+}
+
 /// Copies that take programs in turn meet nowhere: none fills a slot for the others, or its part of
 /// one.
 static LogicalResult checkTurns(KernelOp kernel, RingPlan &plan) {
@@ -140,6 +177,9 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
     return failure();
   if (chip.knownSlots && failed(checkKnownSlots(*plan)))
     return failure();
+  for (Ring &ring : *plan)
+    if (failed(checkHeldSlots(ring)))
+      return failure();
   for (Ring &ring : *plan)
     if (ring.isReadByProducer() && failed(checkTripsAhead(*plan, ring)))
       return failure();

@@ -275,8 +275,8 @@ static LogicalResult split(scf::ForOp loop) {
   auto [front, rest] = cut(loop, *all, together.begin()->second);
   if (failed(all = findMarked(rest)))
     return failure();
-  auto *last = llvm::find_if(
-      *all, [&](Marked each) { return findDistance(each.change, first) == span; });
+  auto *last =
+      llvm::find_if(*all, [&](Marked each) { return findDistance(each.change, first) == span; });
   auto [middle, behind] = cut(rest, *all, *last);
   if (failed(all = findMarked(middle)))
     return failure();

@@ -416,6 +416,10 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
   if (!hasRoles && !decision.empty())
     return op->emitOpError("expected a kernel with '")
            << kRolesAttrName << "', since '" << decision << "' is decided";
+  for (StringRef name : {"stage", "order"})
+    if (getDecision(op, name) && !op->getParentOfType<LoopLikeOpInterface>())
+      return op->emitOpError("expected to stand in a loop, since '")
+             << spellDecision(op, name) << "' is decided";
   if (auto load = dyn_cast<LoadOp>(op))
     return failure(failed(checkNeeds(load, {{"atom", {"role"}},
                                             {"buffer", {"atom"}},

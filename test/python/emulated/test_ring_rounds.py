@@ -129,3 +129,46 @@ def test_uses_in_front_of_a_loop_and_behind_it(rng, chip, load, depth: int, firs
         tiles = b.astype(np.float64).reshape(64, trips, 32)
         want = tiles.sum(1) + 3.0 * first * tiles[:, 0]
         np.testing.assert_array_equal(c, 2 * want + tiles[:, 0] if trips > 2 else want)
+
+
+@kiln.kernel
+def held(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    load: kiln.constexpr, atom: kiln.constexpr, depth: kiln.constexpr,
+):  # fmt: skip
+    """A tile that a trip holds while a loop in it takes two more of the same ring."""
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("use", warps=4), kiln.role("load", warps=1)))
+    acc = kiln.zeros((128, 128), kiln.f32)
+    for k in range(0, a.shape[1], 32):
+        x = kiln.pin(a.load((0, k), (128, 32)), role="load", atom=load, ring="one", depth=depth)
+        for g in range(2):
+            y = b.load((g * 128, k), (128, 32))
+            y = kiln.pin(y, role="load", atom=load, ring="one", depth=depth)
+            acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), role="use", atom=atom)
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    "chip, load, atom",
+    [
+        ("sm_80", "cp_async", "mma_sync"), ("sm_90a", "tma", "mma_sync"),
+        ("sm_90a", "tma", "wgmma"), ("sm_100a", "tma", "tcgen05"),
+    ],
+)  # fmt: skip
+def test_a_slot_that_is_held_across_a_loop(rng, chip, load, atom, depth: int) -> None:
+    """The loop needs slots beside one that its products read: with fewer the role that fills them
+    would wait forever."""
+    a, b = (rng.integers(-8, 9, (rows, 96)).astype(BF16) for rows in (128, 256))
+    c = np.full((128, 128), np.nan, np.float32)
+    made = held.options(device=f"emu:{chip}")
+    if depth < 3 and atom != "mma_sync":
+        with pytest.raises(
+            kiln.CompileError, match="of more slots .* than the loop behind it uses"
+        ):
+            made(a, b, c, load, atom, depth)
+        return
+    made(a, b, c, load, atom, depth)
+    want = b.astype(np.float64).reshape(2, 128, 96).sum(0)
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ want.T)

@@ -7,7 +7,7 @@ import re
 
 KNOWN = {
     "tile-realise-persistence": (
-        r"expected at least \d extents, since 'tile.persistent' groups",
+        r"expected at least \d extents, since 'tile\.(persistent' groups|raster' is)",
         r"expected 'tile.persistent' of whole clusters of",
         r"expected 'tile.persistent' to group whole clusters",
     ),
@@ -26,6 +26,7 @@ KNOWN = {
         r"expected to convert what another role makes, since 'role' is decided",
         r"expected a 'depth' that its loads do not all say themselves",
         r"expected a tensor that copies \('copies'\) share out in one way, since each of role",
+        r"expected no skew of role .*, which itself writes what its products read",
     ),
     "tile-realise-hand-overs": (r"expected as many copies of role .* as of role",),
     "tile-complete-stages": (
@@ -41,6 +42,11 @@ KNOWN = {
         r"expected no skew of role .* whose dots in flight read the ring",
         r"expected to stand in a loop, since copies of role .* lag behind one another",
         r"expected uses of one ring, one of which stands in a condition or a loop of the trip",
+        r"expected in_flight of 0, since .* tells of each dot by itself when it ends",
+        r"expected a sum that the loop changes otherwise, since 'tile\.carried' is",
+    ),
+    "tile-realise-turns": (
+        r"expected another role to fill the ring, since copies of role .* take programs in turn",
     ),
     "tile-realise-copies": (
         r"expected rows or columns that the copies of role .* \('copies'\) have each of its own",
