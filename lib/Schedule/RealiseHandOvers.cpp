@@ -34,7 +34,6 @@ private:
   LogicalResult findReads();
   LogicalResult checkRead(Operation *user);
   int64_t countReleases(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions);
-  LogicalResult checkFetcher(DotOp dot, RoleAttr role);
   LogicalResult checkSum(DotOp dot);
   void makeChannel(int64_t full, int64_t empty);
   LogicalResult commit();
@@ -189,40 +188,15 @@ LogicalResult HandOver::findReads() {
   return success();
 }
 
-/// Each copy fetches the sums of the copy of its own number, and each warp of those that do has its
-/// own part of tensor memory.
-LogicalResult HandOver::checkFetcher(DotOp dot, RoleAttr role) {
-  if (role.getCopies() != maker.getCopies())
-    return dot.emitOpError("expected as many copies of role \"")
-           << role.getName() << "\" as of role \"" << maker.getName() << "\", " << maker.getCopies()
-           << ", since each fetches what one of these has in tensor memory by " << dot.getAtomAttr()
-           << ", got " << role.getCopies();
-  int64_t first = 0, warps = cast<MmaAtomInterface>(dot.getAtomAttr()).getWarps();
-  for (auto other : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>()) {
-    if (other == role)
-      break;
-    first += countWarps(kernel, other);
-  }
-  if (role.getWarps() == warps && first % warps == 0)
-    return success();
-  return dot.emitOpError("expected a role of ")
-         << warps << " warps behind a multiple of " << warps << " to use the result, since "
-         << dot.getAtomAttr() << " has it in tensor memory, got role \"" << role.getName()
-         << "\" of " << role.getWarps() << " behind " << first;
-}
-
 LogicalResult HandOver::checkSum(DotOp dot) {
   if (!dot)
     return handed.emitOpError("expected a sum that a dot has in tensor memory, since '")
            << kHandedAttrName << "' is " << type;
-  for (auto &[role, conversions] : reads) {
-    if (failed(checkFetcher(dot, cast<RoleAttr>(role))))
-      return failure();
+  for (auto &[role, conversions] : reads)
     for (ConvertLayoutOp conversion : conversions)
       if (conversion.getType() != value.getType())
         return conversion.emitOpError("expected the layout in which ")
                << dot.getAtomAttr() << " has the sum, got " << conversion.getType();
-  }
   if (value.hasOneUse())
     return success();
   return dot.emitOpError(

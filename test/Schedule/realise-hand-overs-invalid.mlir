@@ -1,24 +1,5 @@
-// What cannot go from role to role as decided, and sums in tensor memory that no role can fetch.
+// What cannot go from role to role as decided.
 // RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs -split-input-file -verify-diagnostics
-
-#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
-!view = !tile.view<?x?xf16>
-!t = tensor<128x32xf32, #sum>
-module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
-tile.kernel @warps(%a: !view, %b: !tile.view<?x?xf32>)
-    attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>, #tile.role<"use", warps = 8>]} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : !t
-  %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<128x32xf16>, role = "load"} : !view -> tensor<128x32xf16>
-  %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<32x32xf16>, role = "load"} : !view -> tensor<32x32xf16>
-  // expected-error@+1 {{expected a role of 4 warps behind a multiple of 4 to use the result, since #nvptx.tcgen05<"m128n32k16", f16, f32> has it in tensor memory, got role "use" of 8 behind 8}}
-  %d = tile.dot %x, %y, %zero {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 1} : tensor<128x32xf16>, tensor<32x32xf16> -> !t
-  tile.store %d, %b[%c0, %c0] {role = "use"} : !t, !tile.view<?x?xf32>
-  tile.return
-}
-}
-
-// -----
 
 #sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
 !view = !tile.view<?x?xf16>
@@ -34,25 +15,6 @@ tile.kernel @both(%a: !view, %b: !tile.view<?x?xf32>)
   %d = tile.dot %x, %y, %zero {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 1} : tensor<128x32xf16>, tensor<32x32xf16> -> !t
   tile.store %d, %b[%c0, %c0] {role = "use"} : !t, !tile.view<?x?xf32>
   tile.store %d, %b[%c0, %c0] {role = "mma"} : !t, !tile.view<?x?xf32>
-  tile.return
-}
-}
-
-// -----
-
-#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0],[128,0]]>
-!view = !tile.view<?x?xf16>
-!t = tensor<256x32xf32, #sum>
-module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
-tile.kernel @copies(%a: !view, %b: !tile.view<?x?xf32>)
-    attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4, copies = 2>, #tile.role<"use", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : !t
-  %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<256x32xf16>, role = "load"} : !view -> tensor<256x32xf16>
-  %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<32x32xf16>, role = "load"} : !view -> tensor<32x32xf16>
-  // expected-error@+1 {{expected as many copies of role "use" as of role "mma", 2, since each fetches what one of these has in tensor memory by #nvptx.tcgen05<"m128n32k16", f16, f32>, got 1}}
-  %d = tile.dot %x, %y, %zero {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 1} : tensor<256x32xf16>, tensor<32x32xf16> -> !t
-  tile.store %d, %b[%c0, %c0] {role = "use"} : !t, !tile.view<?x?xf32>
   tile.return
 }
 }

@@ -27,7 +27,6 @@ KNOWN = {
         r"expected a 'depth' that its loads do not all say themselves",
         r"expected a tensor that copies \('copies'\) share out in one way, since each of role",
     ),
-    "tile-realise-hand-overs": (r"expected as many copies of role .* as of role",),
     "tile-complete-stages": (
         r"expected stages that begin with 0 in its role",
         r"expected a stage of at least \d+, as .* which it needs, is at stage",
