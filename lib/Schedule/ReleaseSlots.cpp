@@ -247,6 +247,37 @@ static LogicalResult checkRefills(const Trip &trip) {
   return success();
 }
 
+/// The op of a trip with which what is committed begins.
+static Operation *findBegin(const Trip &trip, CommitOp commit) {
+  Operation *first = commit;
+  auto pend = commit.getAccumulator().getDefiningOp<PendOp>();
+  for (Value sum = pend ? pend.getTensor() : Value(); sum;) {
+    Operation *op = sum.getDefiningOp();
+    if (!op || op->getBlock() != &trip.block || trip.free.contains(op))
+      break;
+    first = op;
+    auto wait = dyn_cast<WaitOp>(op);
+    auto dot = dyn_cast<StartDotOp>(op);
+    sum = wait ? wait.getPending() : dot ? dot.getAccumulator() : Value();
+  }
+  return first;
+}
+
+/// A sum that its own role fetches beside others has been when the next one in its slot begins.
+static LogicalResult checkRefetches(const Trip &trip) {
+  for (Operation *op : trip.ops)
+    for (Operation *other : trip.ops) {
+      auto commit = dyn_cast<CommitOp>(op);
+      auto get = dyn_cast<GetOp>(other);
+      if (!commit || !get || commit.getChannel() != get.getChannel())
+        continue;
+      int64_t depth = get.getChannel().getType().getDepth();
+      if (failed(checkGivenBack(trip, get, depth, findBegin(trip, commit))))
+        return failure();
+    }
+  return success();
+}
+
 LogicalResult kiln::releaseSlots(Trip &trip, const RingReaders &readers) {
   SmallVector<GetOp> gets;
   for (Operation *op : trip.ops) {
@@ -264,5 +295,5 @@ LogicalResult kiln::releaseSlots(Trip &trip, const RingReaders &readers) {
       if ((isByBoth || get.getToStart() == byCommit) && failed(release(trip, get, byCommit)))
         return failure();
   }
-  return trip.loop ? checkRefills(trip) : success();
+  return failure(trip.loop && (failed(checkRefills(trip)) || failed(checkRefetches(trip))));
 }

@@ -1,26 +1,6 @@
 // What cannot go from role to role as decided.
 // RUN: tile-opt %s --tile-realise-rings --tile-decide-hand-overs --tile-realise-hand-overs -split-input-file -verify-diagnostics
 
-#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
-!view = !tile.view<?x?xf16>
-!t = tensor<128x32xf32, #sum>
-module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
-tile.kernel @both(%a: !view, %b: !tile.view<?x?xf32>)
-    attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>, #tile.role<"use", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %zero = arith.constant dense<0.0> : !t
-  %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<128x32xf16>, role = "load"} : !view -> tensor<128x32xf16>
-  %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<32x32xf16>, role = "load"} : !view -> tensor<32x32xf16>
-  // expected-error@+1 {{expected a result that other roles alone use, since one does, and role "mma" has it in tensor memory}}
-  %d = tile.dot %x, %y, %zero {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 1} : tensor<128x32xf16>, tensor<32x32xf16> -> !t
-  tile.store %d, %b[%c0, %c0] {role = "use"} : !t, !tile.view<?x?xf32>
-  tile.store %d, %b[%c0, %c0] {role = "mma"} : !t, !tile.view<?x?xf32>
-  tile.return
-}
-}
-
-// -----
-
 #four = #tile.layout<register = [[1],[2]], lane = [[4],[8],[16],[32],[64]], warp = [[128],[256]]>
 #two = #tile.layout<register = [[1],[2],[256]], lane = [[4],[8],[16],[32],[64]], warp = [[128]]>
 !view = !tile.view<?xf32>

@@ -34,6 +34,7 @@ KNOWN = {
     ),
     "tile-realise-stages": (
         r"expected a ring of more than \d+ slots \('depth'\)",
+        r"expected in_flight of more than \d+, or an earlier stage of what uses the sum",
         r"expected a later stage than \d+, or a place behind it in a trip",
         r"expected a later stage than the copies that it gets have, since copies of role",
         r"expected one stage for all that role .* gets, since its copies lag behind one another",
