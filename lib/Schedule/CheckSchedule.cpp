@@ -1,6 +1,6 @@
 // Holds what is pinned against what the chip has, before anything is realised: the roles of a
 // kernel, its sums in tensor memory, and each loop.
-#include "LoopProblem.h"
+#include "PlannedSums.h"
 #include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
@@ -30,9 +30,14 @@ static LogicalResult refuse(Operation *loop, const LoopProblem &made,
   return error;
 }
 
-static LogicalResult check(Operation *loop, RingPlan &plan, const Chip &chip) {
+static LogicalResult check(Operation *loop, RingPlan &plan, const Chip &chip,
+                           SumsInFlight &inFlight) {
   PinsChecked checked = checkPins(loop, plan, chip);
-  return checked.wrong ? refuse(loop, checked.made, *checked.wrong, plan) : success();
+  if (checked.wrong)
+    return refuse(loop, checked.made, *checked.wrong, plan);
+  for (auto [dot, slots] : findSumsInFlight(checked.made, checked.placed))
+    inFlight[dot] = slots;
+  return success();
 }
 
 /// The barriers and registers of roles, with the copies that will run programs of their own.
@@ -183,12 +188,13 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
   for (Ring &ring : *plan)
     if (ring.isReadByProducer() && failed(checkTripsAhead(*plan, ring)))
       return failure();
+  SumsInFlight inFlight;
   auto checkTrips = [&](Operation *op) {
     auto loop = dyn_cast<scf::WhileOp>(op);
     bool hasTrips = loop ? isRotated(loop) : isa<scf::ForOp>(op) && !op->hasAttr(kProgramsAttrName);
-    return WalkResult(hasTrips ? check(op, *plan, chip) : success());
+    return WalkResult(hasTrips ? check(op, *plan, chip, inFlight) : success());
   };
-  if (kernel.getBody().walk(checkTrips).wasInterrupted())
+  if (kernel.getBody().walk(checkTrips).wasInterrupted() || failed(checkSumRoom(kernel, inFlight)))
     return failure();
   return checkRoom(kernel, *plan, chip);
 }

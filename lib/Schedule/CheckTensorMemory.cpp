@@ -1,17 +1,22 @@
-// Whether tensor memory has room for what dots sum there, as far as that is decided: before
-// anything is realised, at the dot that takes most of it.
+// Whether what dots sum in tensor memory can be fetched from there, and whether there is room for
+// it, as far as that is decided: before anything is realised; of room at the dot that takes most of
+// it.
 //
 // A sum that another role fetches has slots of its own, one more than its dot says to be in flight.
-// Of those that a role fetches itself, and that are alike, one slot may serve all, and which do is
-// not known yet: the check of the realised schedule counts these (tile-check-protocol).
+// Of those that a role fetches itself, and that are alike, one slot may serve all that no other
+// trip uses, and which do is not known yet: the check of the realised schedule counts these
+// (tile-check-protocol). Others have as many slots as stages and orders have in flight.
 #include "HandOvers.h"
-#include "Rings.h"
+#include "PlannedSums.h"
 #include "TensorUses.h"
+#include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Target/TargetInterface.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -25,15 +30,17 @@ struct Sum {
 };
 } // namespace
 
-/// Dots whose sums other roles use, by what these use.
-static llvm::MapVector<Value, DotOp> findHandedOver(KernelOp kernel) {
-  llvm::MapVector<Value, DotOp> found;
+using HandedOver = llvm::MapVector<DotOp, llvm::SetVector<RoleAttr>>;
+
+/// Dots whose sums other roles use, and which roles.
+static HandedOver findHandedOver(KernelOp kernel) {
+  HandedOver found;
   kernel.getBody().walk([&](Operation *op) {
     StringRef role = getRoleName(op);
     for (Value operand : op->getOperands()) {
       DotOp dot = isa<RankedTensorType>(operand.getType()) ? findSummingDot(operand) : DotOp();
       if (dot && !role.empty() && !getRoleName(dot).empty() && getRoleName(dot) != role)
-        found.insert({operand, dot});
+        found[dot].insert(lookUpRole(op));
     }
   });
   return found;
@@ -77,53 +84,218 @@ static int64_t countScaleBytes(DotOp dot, SynchronisationInterface sync) {
   return all;
 }
 
+/// Each copy fetches the sums of the copy of its own number, and each warp of those that do has its
+/// own part of tensor memory.
+static LogicalResult checkFetcher(KernelOp kernel, DotOp dot, RoleAttr role) {
+  RoleAttr maker = lookUpRole(dot);
+  if (role.getCopies() != maker.getCopies())
+    return dot.emitOpError("expected as many copies of role \"")
+           << role.getName() << "\" as of role \"" << maker.getName() << "\", " << maker.getCopies()
+           << ", since each fetches what one of these has in tensor memory by " << dot.getAtomAttr()
+           << ", got " << role.getCopies();
+  int64_t first = 0, warps = cast<MmaAtomInterface>(dot.getAtomAttr()).getWarps();
+  for (auto other : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>()) {
+    if (other == role)
+      break;
+    first += countWarps(kernel, other);
+  }
+  if (role.getWarps() == warps && first % warps == 0)
+    return success();
+  return dot.emitOpError("expected a role of ")
+         << warps << " warps behind a multiple of " << warps << " to use the result, since "
+         << dot.getAtomAttr() << " has it in tensor memory, got role \"" << role.getName()
+         << "\" of " << role.getWarps() << " behind " << first;
+}
+
+/// Nothing counts what a commit tells of by itself; `in_flight` is slots for another role.
+static LogicalResult checkInFlight(DotOp dot) {
+  int64_t inFlight = dot.getInFlight().value_or(0);
+  if (inFlight == 0)
+    return success();
+  InFlightDiagnostic error =
+      dot.emitOpError("expected in_flight of 0, since ")
+      << dot.getAtomAttr() << " tells of each dot by itself when it ends, and no other role "
+      << "uses the result, got " << inFlight << "; stages say for how many trips it is in flight";
+  noteSwapped(error, dot);
+  return error;
+}
+
+static bool isAddedTo(DotOp dot) {
+  return llvm::any_of(dot->getUses(), [](OpOperand &use) {
+    auto next = dyn_cast<DotOp>(use.getOwner());
+    return next && next.getAccumulator() == use.get();
+  });
+}
+
+/// Whether a sum goes from trip to trip where it is.
+static bool isHandedOn(DotOp dot) {
+  Value sum = dot.getAccumulator();
+  while (auto before = sum.getDefiningOp<DotOp>())
+    sum = before.getAccumulator();
+  return sum.getParentBlock() == dot->getBlock() && isa<BlockArgument>(sum) && sum.hasOneUse() &&
+         dot->hasOneUse() && (*dot->user_begin())->hasTrait<OpTrait::IsTerminator>();
+}
+
+/// The dots of a role that sum in tensor memory what it fetches itself; of a chain the last.
+static SmallVector<DotOp> findOwn(KernelOp kernel, const HandedOver &handedOver) {
+  SmallVector<DotOp> own;
+  kernel.getBody().walk([&](DotOp dot) {
+    auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+    if (atom && atom.getAccumulatorPlace() == Place::Tensor && !isAddedTo(dot) &&
+        !handedOver.contains(dot))
+      own.push_back(dot);
+  });
+  return own;
+}
+
 LogicalResult kiln::checkPlannedSums(KernelOp kernel) {
+  HandedOver handedOver = findHandedOver(kernel);
+  for (auto &[dot, roles] : handedOver)
+    for (RoleAttr role : roles)
+      if (failed(checkFetcher(kernel, dot, role)))
+        return failure();
+  for (DotOp dot : findOwn(kernel, handedOver))
+    if (failed(checkInFlight(dot)))
+      return failure();
+  return success();
+}
+
+//===- Room ---------------------------------------------------------------------------------===//
+
+SumsInFlight kiln::findSumsInFlight(const LoopProblem &made, ArrayRef<schedule::Op> placed) {
+  using schedule::Dependence;
+  SumsInFlight found;
+  auto getTime = [&](unsigned op, int64_t distance) {
+    return std::pair(placed[op].pins.stage.value_or(0) + distance,
+                     placed[op].pins.order.value_or(0));
+  };
+  ArrayRef<Dependence> needs = made.problem.dependences;
+  auto isNext = [](const Dependence &need) {
+    return need.kind == Dependence::Chain && need.distance == 0;
+  };
+  for (unsigned end = 0; end < placed.size(); ++end) {
+    auto follows = [&](const Dependence &need) { return need.from == end && isNext(need); };
+    bool isSum = made.isDot(end) && placed[end].completion == schedule::Completion::Signalled &&
+                 placed[end].bufferColumns == 0;
+    if (!isSum || llvm::any_of(needs, follows))
+      continue;
+    unsigned begin = end;
+    for (bool changes = true; changes;) {
+      changes = false;
+      for (const Dependence &need : needs)
+        if (need.to == begin && isNext(need)) {
+          begin = need.from;
+          changes = true;
+        }
+    }
+    // Its trip waits for what the next one takes.
+    auto first = getTime(end, 0);
+    bool isUsed = false;
+    for (const Dependence &need : needs)
+      if (need.from == end && need.distance == 0) {
+        first = isUsed ? std::min(first, getTime(need.to, 0)) : getTime(need.to, 0);
+        isUsed = true;
+      }
+    auto from = getTime(begin, 0);
+    bool isTaken = llvm::any_of(
+        needs, [&](const Dependence &need) { return need.from == end && need.distance > 0; });
+    if (!isUsed || isTaken || first.first == from.first)
+      continue;
+    found[made.ops[end]] = first.first - from.first + (from.second < first.second);
+  }
+  return found;
+}
+
+/// Of sums of one type that a loop's trip makes, those that another trip uses have slots of their
+/// own, as one has that goes from trip to trip; the others may share one.
+static void addOwn(ArrayRef<DotOp> dots, const SumsInFlight &inFlight,
+                   SynchronisationInterface sync, SmallVector<Sum> &sums) {
+  llvm::MapVector<std::pair<Type, Attribute>, llvm::MapVector<Block *, Sum>> groups;
+  DenseSet<std::pair<Block *, Type>> shared;
+  for (DotOp dot : dots) {
+    auto &blocks = groups[{dot.getType(), lookUpRole(dot)}];
+    Sum &sum = blocks.insert({dot->getBlock(), {dot, 0, 0, /*isHandedOver=*/false}}).first->second;
+    int64_t slots = std::max<int64_t>(inFlight.lookup(dot), 1);
+    bool isApart = inFlight.contains(dot) || isHandedOn(dot);
+    if (!isApart && !shared.insert({dot->getBlock(), dot.getType()}).second)
+      continue;
+    if (inFlight.contains(dot))
+      sum.dot = dot;
+    sum.slots += slots;
+    sum.bytes += countBytes(dot, slots, sync);
+  }
+  auto isLess = [](auto &one, auto &other) { return one.second.bytes < other.second.bytes; };
+  for (auto &[type, blocks] : groups)
+    sums.push_back(std::max_element(blocks.begin(), blocks.end(), isLess)->second);
+}
+
+namespace {
+/// All that is planned for tensor memory.
+struct Room {
+  SmallVector<Sum> sums;
+  int64_t scales = 0, limit = 0;
+
+  int64_t getTotal() const {
+    int64_t total = 0;
+    for (const Sum &sum : sums)
+      total += sum.bytes;
+    return total;
+  }
+  bool isEnough() const { return sums.empty() || getTotal() + scales <= limit; }
+};
+} // namespace
+
+static Room planRoom(KernelOp kernel, const SumsInFlight &inFlight) {
   TargetInterface target = getTarget(kernel);
   const std::optional<Figure> &limit = target.getChipRecord().figures.tensorMemory;
   auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
+  Room room;
   if (!limit || !sync)
-    return success(); // no atom of such a chip sums there
-  SmallVector<Sum> sums;
-  DenseSet<Operation *> handedOver;
-  for (auto &[value, dot] : findHandedOver(kernel)) {
+    return room; // no atom of such a chip sums there
+  room.limit = limit->value;
+  HandedOver handedOver = findHandedOver(kernel);
+  for (auto &entry : handedOver) {
+    DotOp dot = entry.first;
     int64_t slots = dot.getInFlight().value_or(0) + 1;
-    if (handedOver.insert(dot).second)
-      sums.push_back({dot, slots, countBytes(dot, slots, sync), true});
+    room.sums.push_back({dot, slots, countBytes(dot, slots, sync), /*isHandedOver=*/true});
   }
-  DenseSet<std::pair<Type, Attribute>> own;
-  kernel.getBody().walk([&](DotOp dot) {
-    auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
-    bool isSum = atom && atom.getAccumulatorPlace() == Place::Tensor &&
-                 llvm::none_of(dot->getUsers(), llvm::IsaPred<DotOp>);
-    if (isSum && !handedOver.contains(dot) && own.insert({dot.getType(), lookUpRole(dot)}).second)
-      sums.push_back({dot, 1, countBytes(dot, 1, sync), false});
-  });
-  int64_t total = 0, scales = 0;
+  addOwn(findOwn(kernel, handedOver), inFlight, sync, room.sums);
   kernel.getBody().walk([&](DotOp dot) {
     if (!dot.getScales().empty())
-      scales = std::max(scales, countScaleBytes(dot, sync));
+      room.scales = std::max(room.scales, countScaleBytes(dot, sync));
   });
-  for (const Sum &sum : sums)
-    total += sum.bytes;
-  if (sums.empty() || total + scales <= limit->value)
+  return room;
+}
+
+bool kiln::haveRoom(KernelOp kernel, const SumsInFlight &inFlight) {
+  return planRoom(kernel, inFlight).isEnough();
+}
+
+LogicalResult kiln::checkSumRoom(KernelOp kernel, const SumsInFlight &inFlight) {
+  Room room = planRoom(kernel, inFlight);
+  if (room.isEnough())
     return success();
   const Sum &most = *llvm::max_element(
-      sums, [](const Sum &one, const Sum &other) { return one.bytes < other.bytes; });
+      room.sums, [](const Sum &one, const Sum &other) { return one.bytes < other.bytes; });
   DotOp dot = most.dot;
   InFlightDiagnostic error = dot.emitOpError("expected sums, of all copies and turns, of at most ")
-                             << limit->value << " bytes of tensor memory on "
-                             << target.getSpelling() << ", got " << total
+                             << room.limit << " bytes of tensor memory on "
+                             << getTarget(kernel).getSpelling() << ", got " << room.getTotal()
                              << ", of which this one takes " << most.bytes;
-  if (scales)
-    error << ", beside " << scales << " of scales, in two slots for each copy; make fewer rows or "
-          << "columns in a program";
+  if (room.scales)
+    error << ", beside " << room.scales
+          << " of scales, in two slots for each copy; make fewer rows or columns in a program";
   if (most.isHandedOver)
     error << " for " << most.slots << " slots, one more than 'in_flight', since another role "
           << "fetches it";
-  for (Sum &sum : sums) {
-    RankedTensorType type = sum.dot.getType();
-    if (sum.dot != dot)
-      error.attachNote(sum.dot.getLoc())
+  else if (most.slots > 1)
+    error << " for " << most.slots << " slots, since so many of its type are in flight at once, as "
+          << "'stage' and 'order' have it";
+  for (const Sum &sum : room.sums) {
+    DotOp other = sum.dot;
+    RankedTensorType type = other.getType();
+    if (other != dot)
+      error.attachNote(other.getLoc())
           << sum.bytes << " bytes for " << sum.slots << " of "
           << RankedTensorType::get(type.getShape(), type.getElementType());
   }

@@ -11,8 +11,9 @@
 //
 // A value that is used in a later trip than the one that makes it is carried by the loop, once for
 // each trip in between. A slot that dots in flight hold is released where the loop has gone far
-// enough. Where a role fills rings of its own, trips are predicated (PredicateTrips.cpp), and where
-// nobody counts iterations, each trip says whether there is another (UncountedTrips.cpp).
+// enough. Where a role fills rings of its own, trips are predicated (PredicateTrips.cpp), unless a
+// sum in tensor memory goes through them, and where nobody counts iterations, each trip says
+// whether there is another (UncountedTrips.cpp).
 #include "Expander.h"
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
@@ -23,6 +24,15 @@
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
+
+/// Such a sum begins in the block that waits for it: no condition hands it on, so trips do not ask
+/// for their iterations.
+bool Expander::handsOnCommitted() const {
+  return llvm::any_of(trip.heldDots, [&](const HeldDot &held) {
+    auto pending = dyn_cast<PendingType>(trip.getYielded(held.index).getType());
+    return pending && pending.getInTensorMemory();
+  });
+}
 
 /// A value that is handed on without an op that makes it is handed on as soon as it is there.
 void Expander::findStages() {

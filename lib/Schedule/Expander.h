@@ -102,10 +102,12 @@ private:
   llvm::SmallVector<mlir::Value> getResults(Frame &frame, int64_t iteration, mlir::Value any = {});
   llvm::SmallVector<mlir::Value> getUnchanged();
 
-  // Predicated.
-  bool isPredicated() const { return trip.fillsRings && loop; }
-  llvm::SmallVector<mlir::Value> predicate();
+  /// Whether the loop hands on a sum of which a commit tells.
   bool handsOnCommitted() const;
+
+  // Predicated.
+  bool isPredicated() const { return trip.fillsRings && loop && !handsOnCommitted(); }
+  llvm::SmallVector<mlir::Value> predicate();
   llvm::SmallVector<mlir::Value> writePredicated();
   llvm::SmallVector<mlir::Value> writePrologue(Frame &prologue, Exists exists);
   llvm::SmallVector<mlir::Value> drainPredicated(mlir::Value end, mlir::ValueRange values);

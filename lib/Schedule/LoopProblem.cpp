@@ -488,6 +488,7 @@ PinsChecked kiln::checkPins(Operation *loop, RingPlan &plan, const Chip &chip) {
   schedule::Violation why;
   std::optional<schedule::Solution> solution = schedule::placePinned(*pinned, &why);
   checked.wrong = solution ? schedule::verify(*pinned, *solution) : std::optional(why);
+  llvm::append_range(checked.placed, pinned->ops);
   return checked;
 }
 

@@ -53,6 +53,8 @@ struct PinsChecked {
   /// The first thing that does not, of an op of this problem.
   std::optional<schedule::Violation> wrong;
   LoopProblem made;
+  /// Its ops, each with a stage and an order, if they are known.
+  llvm::SmallVector<schedule::Op> placed;
 };
 PinsChecked checkPins(mlir::Operation *loop, RingPlan &plan, const Chip &chip);
 

@@ -5,7 +5,7 @@
 // as soon as what they need is there: on the chip copies of a role run beside one another, which
 // fills what a schedule of one leaves idle. The solver then says whether that holds, how many
 // products are in flight at each wait, and whether it is shorter than a loop without stages.
-#include "LoopProblem.h"
+#include "PlannedSums.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Schedule/Problem/Solver.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -142,6 +142,17 @@ static int64_t countMostStages(Block &body, RingPlan &plan, RoleAttr role) {
   return most;
 }
 
+/// Whether the sums that such a schedule has in flight fit in tensor memory.
+static bool hasSumsThatFit(const LoopProblem &made, const schedule::Solution &found, Block &body) {
+  SmallVector<schedule::Op> placed(made.problem.ops);
+  for (auto [op, placement] : llvm::zip_equal(placed, found.ops)) {
+    op.pins.stage = placement.stage;
+    op.pins.order = placement.order;
+  }
+  return kiln::haveRoom(body.getParentOp()->getParentOfType<KernelOp>(),
+                        findSumsInFlight(made, placed));
+}
+
 bool kiln::overlapLoop(Block &body, RingPlan &plan, RoleAttr role, const Chip &chip) {
   if (!isFree(body))
     return false;
@@ -169,7 +180,7 @@ bool kiln::overlapLoop(Block &body, RingPlan &plan, RoleAttr role, const Chip &c
   std::optional<schedule::Solution> serial = solve(SmallVector<int64_t>(problem.ops.size(), 0));
   std::optional<schedule::Solution> found = solve(stages);
   bool isShorter = found && (!serial || found->interval <= kMostOf * serial->interval);
-  if (!isShorter)
+  if (!isShorter || !hasSumsThatFit(*made, *found, body))
     return false;
 
   // What is handed over follows what makes it, and has no order of its own.

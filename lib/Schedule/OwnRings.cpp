@@ -193,11 +193,14 @@ TripStages kiln::findTripStages(RingPlan &plan, Ring &ring, RingUse &use) {
   // What one dot reads out of slots it reads in one trip, though one ring has more slots than
   // another.
   auto getSaid = [](RingUse &use) { return findNumber(use.loads.front(), "stage"); };
+  auto getFilled = [&](RingUse &use) {
+    return getWriteStage(use.loads.front()).value_or(getSaid(use).value_or(0));
+  };
   SmallVector<std::pair<Ring *, RingUse *>> together = {{&ring, &use}};
   int64_t most = std::numeric_limits<int64_t>::max(), least = 0, own = countTripsOf(ring, use);
   for (size_t i = 0; i < together.size(); ++i) {
     auto [ring, use] = together[i];
-    int64_t filled = getSaid(*use).value_or(0);
+    int64_t filled = getFilled(*use);
     most = std::min(most, filled + countTripsOf(*ring, *use));
     least = std::max<int64_t>(least, filled + ring->isWritten());
     for (DotOp dot : findDots(*use))
@@ -241,10 +244,12 @@ static LogicalResult checkSaid(Ring &ring, RingUse &use) {
     std::optional<int64_t> read = findFirstStage(load);
     if (!read)
       continue;
-    int64_t filled = load.getStage().value_or(0), ahead = *read - filled;
+    std::optional<int64_t> written = getWriteStage(load);
+    int64_t filled = written.value_or(load.getStage().value_or(0)), ahead = *read - filled;
     if (ahead < int64_t(ring.isWritten()))
-      return load.emitOpError("expected stages of what reads it behind its own, ")
-             << filled << ", since it is written to its slot at the end of a trip, got " << *read;
+      return load.emitOpError("expected stages of what reads it behind its ")
+             << (written ? "write_stage" : "own") << ", " << filled
+             << ", since it is written to its slot at the end of a trip, got " << *read;
     int64_t least = std::max<int64_t>(ahead + hold.trips + !ring.isWritten(), 1);
     if (ring.depth >= least)
       continue;

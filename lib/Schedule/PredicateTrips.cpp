@@ -250,30 +250,18 @@ void Expander::releaseLast(Frame &frame, Exists exists) {
     }
 }
 
-/// Whether the loop hands on a dot of which a commit tells.
-bool Expander::handsOnCommitted() const {
-  return llvm::any_of(trip.heldDots, [&](const HeldDot &held) {
-    auto dot = trip.getYielded(held.index).getDefiningOp<StartDotOp>();
-    return dot && endsByCommit(dot.getAtom());
-  });
-}
-
 /// All of it stands behind a condition that always holds, so that it is one op of the block around
-/// it as long as that is to be realised; or that there is an iteration, where that must be so in
-/// front of what is begun there, as in front of the wait.
+/// it as long as that is to be realised.
 SmallVector<Value> Expander::predicate() {
   SmallVector<Value> unchanged = getUnchanged();
-  bool asks = !isSurelyAtLeast(1) && handsOnCommitted();
-  Value condition = asks ? isAtLeast(1) : arith::ConstantIntOp::create(builder, loc, 1, 1);
-  if (asks)
-    loop->setAttr(kLeastTripsAttrName, builder.getI64IntegerAttr(1));
-  scf::IfOp check = makeIf(condition, ValueRange(unchanged).getTypes());
+  scf::IfOp always =
+      makeIf(arith::ConstantIntOp::create(builder, loc, 1, 1), ValueRange(unchanged).getTypes());
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(check.elseBlock());
+  builder.setInsertionPointToEnd(always.elseBlock());
   scf::YieldOp::create(builder, loc, unchanged);
-  builder.setInsertionPointToEnd(check.thenBlock());
+  builder.setInsertionPointToEnd(always.thenBlock());
   scf::YieldOp::create(builder, loc, writePredicated());
-  return check.getResults();
+  return always.getResults();
 }
 
 /// The trips in front of the loop, and what its values are then.

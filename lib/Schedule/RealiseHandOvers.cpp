@@ -34,10 +34,10 @@ private:
   LogicalResult findReads();
   LogicalResult checkRead(Operation *user);
   int64_t countReleases(RoleAttr role, ArrayRef<ConvertLayoutOp> conversions);
-  LogicalResult checkFetcher(DotOp dot, RoleAttr role);
   LogicalResult checkSum(DotOp dot);
   void makeChannel(int64_t full, int64_t empty);
   LogicalResult commit();
+  Value fetch(DotOp dot, NextOp next, RoleAttr role);
   LogicalResult checkBuffer(BufferType buffer);
   LogicalResult checkBoxes();
   LogicalResult write();
@@ -189,45 +189,16 @@ LogicalResult HandOver::findReads() {
   return success();
 }
 
-/// Each copy fetches the sums of the copy of its own number, and each warp of those that do has its
-/// own part of tensor memory.
-LogicalResult HandOver::checkFetcher(DotOp dot, RoleAttr role) {
-  if (role.getCopies() != maker.getCopies())
-    return dot.emitOpError("expected as many copies of role \"")
-           << role.getName() << "\" as of role \"" << maker.getName() << "\", " << maker.getCopies()
-           << ", since each fetches what one of these has in tensor memory by " << dot.getAtomAttr()
-           << ", got " << role.getCopies();
-  int64_t first = 0, warps = cast<MmaAtomInterface>(dot.getAtomAttr()).getWarps();
-  for (auto other : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>()) {
-    if (other == role)
-      break;
-    first += countWarps(kernel, other);
-  }
-  if (role.getWarps() == warps && first % warps == 0)
-    return success();
-  return dot.emitOpError("expected a role of ")
-         << warps << " warps behind a multiple of " << warps << " to use the result, since "
-         << dot.getAtomAttr() << " has it in tensor memory, got role \"" << role.getName()
-         << "\" of " << role.getWarps() << " behind " << first;
-}
-
 LogicalResult HandOver::checkSum(DotOp dot) {
   if (!dot)
     return handed.emitOpError("expected a sum that a dot has in tensor memory, since '")
            << kHandedAttrName << "' is " << type;
-  for (auto &[role, conversions] : reads) {
-    if (failed(checkFetcher(dot, cast<RoleAttr>(role))))
-      return failure();
+  for (auto &[role, conversions] : reads)
     for (ConvertLayoutOp conversion : conversions)
       if (conversion.getType() != value.getType())
         return conversion.emitOpError("expected the layout in which ")
                << dot.getAtomAttr() << " has the sum, got " << conversion.getType();
-  }
-  if (value.hasOneUse())
-    return success();
-  return dot.emitOpError(
-             "expected a result that other roles alone use, since one does, and role \"")
-         << maker.getName() << "\" has it in tensor memory";
+  return success();
 }
 
 void HandOver::makeChannel(int64_t full, int64_t empty) {
@@ -236,28 +207,38 @@ void HandOver::makeChannel(int64_t full, int64_t empty) {
   builder.setInsertionPoint(handed);
 }
 
-/// A sum stays in tensor memory.
+Value HandOver::fetch(DotOp dot, NextOp next, RoleAttr role) {
+  Location loc = value.getLoc();
+  auto get =
+      inRole(GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase()), role);
+  return inRole(
+      FetchOp::create(builder, loc, value.getType(), get.getBuffers().front(), dot.getAtomAttr()),
+      role);
+}
+
+/// A sum stays in tensor memory. Where the role that makes it uses it too, it fetches it as others
+/// do, out of the slot that it has filled.
 LogicalResult HandOver::commit() {
   DotOp dot = findSummingDot(value);
   if (failed(checkSum(dot)))
     return failure();
   Location loc = value.getLoc();
+  bool isUsedByMaker = !value.hasOneUse();
+  if (isUsedByMaker)
+    warps += maker.getTotalWarps();
   // Of slots of which each copy has its own.
   makeChannel(/*full=*/1, warps / maker.getCopies());
   dot.setInFlight(0);
   NextOp next = makeNext(builder, loc, ring, maker);
   auto pend = inRole(PendOp::create(builder, loc, type.getAccumulator(), value), maker);
   inRole(CommitOp::create(builder, loc, pend, ring.channel, next.getSlot()), maker);
+  if (isUsedByMaker)
+    value.replaceAllUsesExcept(fetch(dot, next, maker), pend);
   for (auto &[attr, conversions] : reads) {
     auto role = cast<RoleAttr>(attr);
-    next = makeNext(builder, loc, ring, role);
-    auto get =
-        inRole(GetOp::create(builder, loc, ring.channel, next.getSlot(), next.getPhase()), role);
-    auto fetch = inRole(
-        FetchOp::create(builder, loc, value.getType(), get.getBuffers().front(), dot.getAtomAttr()),
-        role);
+    Value sum = fetch(dot, makeNext(builder, loc, ring, role), role);
     for (ConvertLayoutOp conversion : conversions)
-      conversion.getResult().replaceAllUsesWith(fetch.getResult());
+      conversion.getResult().replaceAllUsesWith(sum);
   }
   return success();
 }

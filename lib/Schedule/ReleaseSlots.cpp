@@ -192,7 +192,30 @@ static LogicalResult release(Trip &trip, GetOp get, bool byCommit) {
   return success();
 }
 
-/// Where a role waits for slots that it gives back itself, it has done so in front of the wait.
+/// Whether a role gives back a slot in front of a later op of its own, so many trips later.
+static LogicalResult checkGivenBack(const Trip &trip, GetOp earlier, int64_t distance,
+                                    Operation *next) {
+  for (Operation *user : earlier.getSlot().getUsers()) {
+    if (!isa<ReleaseOp>(user) || !trip.findHere(user))
+      continue;
+    TripTime from = trip.getTime(trip.findHere(user));
+    from.stage -= distance;
+    if (!(from < trip.getTime(next)))
+      return emitTooFewSlots(earlier, earlier.getChannel().getType().getDepth());
+  }
+  return success();
+}
+
+/// Whether a loop or a condition of the trip goes round a ring, too.
+static bool usesInside(const Trip &trip, Value channel) {
+  return llvm::any_of(channel.getUsers(), [&](Operation *user) {
+    Operation *here = trip.findHere(user);
+    return isa<NextOp>(user) && here && here != user;
+  });
+}
+
+/// Where a role waits for slots that it gives back itself, or that are filled when it has given
+/// them back, it has done so in front of the wait.
 static LogicalResult checkRefills(const Trip &trip) {
   llvm::MapVector<Value, std::pair<SmallVector<PutOp>, SmallVector<GetOp>>> rings;
   for (Operation *op : trip.ops)
@@ -202,22 +225,56 @@ static LogicalResult checkRefills(const Trip &trip) {
       rings[get.getChannel()].second.push_back(get);
   for (auto &[channel, sides] : rings) {
     auto &[puts, gets] = sides;
-    int64_t depth = cast<ChannelType>(channel.getType()).getDepth();
-    if (puts.size() != gets.size())
+    int64_t depth = cast<ChannelType>(channel.getType()).getDepth(), uses = gets.size();
+    if (puts.empty() && usesInside(trip, channel))
       continue;
-    for (auto [place, put] : llvm::enumerate(puts)) {
-      auto [before, distance] = findUseBefore(place, puts.size(), depth);
-      GetOp earlier = gets[before];
-      for (Operation *user : earlier.getSlot().getUsers()) {
-        if (!isa<ReleaseOp>(user) || !trip.findHere(user))
-          continue;
-        TripTime from = trip.getTime(trip.findHere(user));
-        from.stage -= distance;
-        if (!(from < trip.getTime(put)))
-          return emitTooFewSlots(earlier, depth);
-      }
+    if (puts.empty())
+      llvm::sort(gets, [&](GetOp one, GetOp other) {
+        return trip.getPlace(one.getSlot().getDefiningOp()) <
+               trip.getPlace(other.getSlot().getDefiningOp());
+      });
+    SmallVector<Operation *> waits(gets.begin(), gets.end());
+    if (!puts.empty())
+      waits.assign(puts.begin(), puts.end());
+    if (waits.size() != gets.size())
+      continue;
+    for (auto [place, wait] : llvm::enumerate(waits)) {
+      auto [before, distance] = findUseBefore(place, uses, depth);
+      if (failed(checkGivenBack(trip, gets[before], distance, wait)))
+        return failure();
     }
   }
+  return success();
+}
+
+/// The op of a trip with which what is committed begins.
+static Operation *findBegin(const Trip &trip, CommitOp commit) {
+  Operation *first = commit;
+  auto pend = commit.getAccumulator().getDefiningOp<PendOp>();
+  for (Value sum = pend ? pend.getTensor() : Value(); sum;) {
+    Operation *op = sum.getDefiningOp();
+    if (!op || op->getBlock() != &trip.block || trip.free.contains(op))
+      break;
+    first = op;
+    auto wait = dyn_cast<WaitOp>(op);
+    auto dot = dyn_cast<StartDotOp>(op);
+    sum = wait ? wait.getPending() : dot ? dot.getAccumulator() : Value();
+  }
+  return first;
+}
+
+/// A sum that its own role fetches beside others has been when the next one in its slot begins.
+static LogicalResult checkRefetches(const Trip &trip) {
+  for (Operation *op : trip.ops)
+    for (Operation *other : trip.ops) {
+      auto commit = dyn_cast<CommitOp>(op);
+      auto get = dyn_cast<GetOp>(other);
+      if (!commit || !get || commit.getChannel() != get.getChannel())
+        continue;
+      int64_t depth = get.getChannel().getType().getDepth();
+      if (failed(checkGivenBack(trip, get, depth, findBegin(trip, commit))))
+        return failure();
+    }
   return success();
 }
 
@@ -238,5 +295,5 @@ LogicalResult kiln::releaseSlots(Trip &trip, const RingReaders &readers) {
       if ((isByBoth || get.getToStart() == byCommit) && failed(release(trip, get, byCommit)))
         return failure();
   }
-  return trip.loop ? checkRefills(trip) : success();
+  return failure(trip.loop && (failed(checkRefills(trip)) || failed(checkRefetches(trip))));
 }

@@ -128,8 +128,6 @@ void nameApart(tile::KernelOp kernel, llvm::ArrayRef<tile::LoadOp> loads);
 /// Whether programs of a cluster that share tiles out load them alike, each ring's as often and in
 /// the same order; an error names the load that may differ.
 llvm::LogicalResult checkClusters(tile::KernelOp kernel, const RingPlan &plan);
-/// Whether the sums that dots make in tensor memory have room there.
-llvm::LogicalResult checkPlannedSums(tile::KernelOp kernel);
 
 /// The channel that becomes of a ring.
 tile::ChannelType getChannelType(Ring &ring, mlir::MLIRContext *context);

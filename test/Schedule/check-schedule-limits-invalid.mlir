@@ -147,3 +147,29 @@ tile.kernel @together(%c: !tile.view<?x?xf32>)
   tile.return
 }
 }
+
+// -----
+
+// Three sums are in flight that a trip two stages later uses, in front of which it starts its own; and
+// one that goes from trip to trip.
+#mma = #nvptx.tcgen05<"m128n128k16", bf16, f32>
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+tile.kernel @later(%c: !tile.view<?x?xf32>, %n: index) attributes {tile.roles = [#tile.role<"mma", warps = 4, copies = 2>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = arith.constant dense<1.0> : tensor<256x64xbf16>
+  %b = arith.constant dense<1.0> : tensor<128x64xbf16>
+  %zero = arith.constant dense<0.0> : tensor<256x128xf32>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> tensor<256x128xf32> {
+    // expected-error@+1 {{expected sums, of all copies and turns, of at most 262144 bytes of tensor memory on nvptx:sm_100a, got 655360, of which this one takes 655360 for 4 slots, since so many of its type are in flight at once, as 'stage' and 'order' have it}}
+    %d = tile.dot %a, %b, %zero transpose_b {atom = #mma, role = "mma", in_flight = 0, stage = 0, order = 0}
+       : tensor<256x64xbf16>, tensor<128x64xbf16> -> tensor<256x128xf32>
+    tile.store %d, %c[%i, %c0] {role = "mma", stage = 2, order = 1} : tensor<256x128xf32>, !tile.view<?x?xf32>
+    %e = tile.dot %a, %b, %s transpose_b {atom = #mma, role = "mma", in_flight = 0, stage = 0, order = 2}
+       : tensor<256x64xbf16>, tensor<128x64xbf16> -> tensor<256x128xf32>
+    scf.yield %e : tensor<256x128xf32>
+  }
+  tile.store %last, %c[%c0, %c0] {role = "mma"} : tensor<256x128xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}

@@ -30,4 +30,35 @@ tile.kernel @copied(%a: !view {tile.facts = #facts}, %c: !out)
   tile.store %sum, %c[%c0, %c0] : tensor<128x128xf32>, !out
   tile.return
 }
+
+// Of a role that fills a ring and reads it, a sum in tensor memory goes through trips in front of the
+// loop and behind it that ask for no iteration, and is committed where the last of them ends.
+// CHECK-LABEL: tile.kernel @touched
+// CHECK: scf.if
+// CHECK: %[[NONE:.*]] = tile.acquire
+// CHECK: %[[SUM:.*]]:{{[0-9]+}} = scf.for {{.*}} iter_args(%{{.*}} = %[[NONE]]
+// CHECK: tile.read
+// CHECK: tile.start_dot
+// CHECK-NOT: scf.if
+// CHECK: tile.start_dot {{.*}}, %[[SUM]]#
+// CHECK-NOT: scf.if
+// CHECK: %[[LAST:.*]] = tile.start_dot
+// CHECK: tile.commit %[[LAST]]
+tile.kernel @touched(%a: !view {tile.facts = #facts}, %c: !out)
+    attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %k = tile.dim %a, 1 : !view
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %two = arith.constant dense<2.0> : tensor<128x32xbf16>
+  %sum = scf.for %kk = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<128x128xf32> {
+    %x = tile.load %a[%c0, %kk] {tile.atom = "cp_async"} : !view -> tensor<128x32xbf16>
+    %y = arith.mulf %x, %two : tensor<128x32xbf16>
+    %d = tile.dot %x, %y, %s transpose_b {tile.atom = "tcgen05", stage = 2}
+       : tensor<128x32xbf16>, tensor<128x32xbf16> -> tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<128x128xf32>, !out
+  tile.return
+}
 }

@@ -28,7 +28,6 @@ KNOWN = {
         r"expected a tensor that copies \('copies'\) share out in one way, since each of role",
         r"expected no skew of role .*, which itself writes what its products read",
     ),
-    "tile-realise-hand-overs": (r"expected as many copies of role .* as of role",),
     "tile-complete-stages": (
         r"expected stages that begin with 0 in its role",
         r"expected a stage of at least \d+, as .* which it needs, is at stage",
@@ -36,6 +35,7 @@ KNOWN = {
     ),
     "tile-realise-stages": (
         r"expected a ring of more than \d+ slots \('depth'\)",
+        r"expected in_flight of more than \d+, or an earlier stage of what uses the sum",
         r"expected a later stage than \d+, or a place behind it in a trip",
         r"expected a later stage than the copies that it gets have, since copies of role",
         r"expected one stage for all that role .* gets, since its copies lag behind one another",
