@@ -325,7 +325,10 @@ void StageDecider::decideGathers() {
     auto dots = block.getOps<DotOp>();
     if (gathered.empty() || dots.empty() || isSaid(block))
       return;
+    // A product that says no role runs where what it reads is gathered.
     StringRef role = getRoleName(*dots.begin());
+    for (Operation *op : gathered)
+      role = role.empty() ? getRoleName(op) : role;
     for (Operation &op : block.without_terminator()) {
       bool isOthers = !getRoleName(&op).empty() && getRoleName(&op) != role;
       bool isNumber =

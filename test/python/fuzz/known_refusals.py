@@ -13,12 +13,9 @@ KNOWN = {
     ),
     "tile-realise-parts": (
         r"expected parts each of which every thread has a share of",
-        r"expected one part along [mn], which the \d+ copies of role",
-        r"expected parts of a multiple of \d+ along [mnk] for",
         r"expected operands that are read out of shared memory part by part",
         r"expected 'parts' of so many rows and columns of an operand that the order of its buffer",
         r"expected 'stage', since 'reads_ahead' is decided",
-        r"expected no 'reads_ahead' of a dot that reads its buffers itself",
     ),
     "tile-decide-hand-overs": (
         r"expected a tensor that another role uses or that products read from shared memory",
