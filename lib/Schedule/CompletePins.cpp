@@ -439,6 +439,8 @@ struct CompletePins : kiln::impl::CompletePinsBase<CompletePins> {
     if (!first || (asItIs && asItIs->text == first->text))
       return success();
     InFlightDiagnostic error = emitError(first->loc) << first->text;
+    for (const auto &[loc, text] : first->notes)
+      error.attachNote(loc) << text;
     if (need && !kernel->hasAttr(kRolesAttrName))
       error.attachNote(need->first->getLoc())
           << "roles are completed, since '" << need->second << "' is decided";

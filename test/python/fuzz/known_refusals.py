@@ -7,7 +7,7 @@ import re
 
 KNOWN = {
     "tile-realise-persistence": (
-        r"expected at least \d extents, since 'tile.persistent' groups",
+        r"expected a grid of at least \d extents, since 'tile.persistent' groups",
         r"expected 'tile.persistent' of whole clusters of",
         r"expected 'tile.persistent' to group whole clusters",
     ),
@@ -32,7 +32,7 @@ KNOWN = {
     ),
     "tile-realise-stages": (
         r"expected a ring of more than \d+ slots \('depth'\)",
-        r"expected a later stage than \d+, or a place behind it in a trip",
+        r"expected what reads it at a later stage than \d+, or at a place behind it in a trip",
         r"expected a later stage than the copies that it gets have, since copies of role",
         r"expected one stage for all that role .* gets, since its copies lag behind one another",
         r"expected no skew of role .* whose dots in flight read the ring",
