@@ -1,5 +1,7 @@
 // Holds what is pinned against what the chip has, before anything is realised: the roles of a
 // kernel, its sums in tensor memory, and each loop.
+#include "CutParts.h"
+#include "LoopProblem.h"
 #include "PlannedSums.h"
 #include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
@@ -53,10 +55,15 @@ static LogicalResult checkRoles(KernelOp kernel) {
 static LogicalResult checkRoom(KernelOp kernel, RingPlan &plan, const Chip &chip) {
   SharedPieces found = planSharedPieces(kernel, plan);
   for (auto [ring, piece] : llvm::zip(plan, found.pieces))
-    if (piece.bytes > chip.sharedBytes)
-      return ring.uses.front().getSite()->emitOpError("expected a ring of at most ")
-             << chip.sharedBytes << " bytes of shared memory, got " << piece.bytes << " of "
-             << ring.depth << " slots ('depth')";
+    if (piece.bytes > chip.sharedBytes) {
+      InFlightDiagnostic error =
+          ring.uses.front().getSite()->emitOpError("expected a ring of at most ");
+      error << chip.sharedBytes << " bytes of shared memory, got " << piece.bytes << " of "
+            << ring.depth << " slots ('depth')";
+      if (ring.uses.front().getBuffers().size() > 1)
+        found.list(error);
+      return error;
+    }
   return success();
 }
 
@@ -72,6 +79,17 @@ static LogicalResult checkBeside(DotOp dot) {
            << role.getName() << "\", since " << atom << " tells of its end by a commit, got "
            << role.getSkew();
   return requireDecision(dot, "in_flight");
+}
+
+/// Products that are cut into parts, with roles or without.
+static LogicalResult checkParts(KernelOp kernel) {
+  auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
+  RoleAttr only = roles && roles.size() == 1 ? cast<RoleAttr>(roles[0]) : RoleAttr();
+  WalkResult result = kernel.getBody().walk([&](DotOp dot) {
+    bool isCut = dot.getParts() || dot.getPromote();
+    return WalkResult(isCut ? kiln::checkParts(dot, only ? only : lookUpRole(dot)) : success());
+  });
+  return failure(result.wasInterrupted());
 }
 
 /// Copies that lag behind one another meet twice in a trip of the loop whose rings they fill, so
@@ -206,7 +224,8 @@ struct CheckSchedule : kiln::impl::CheckScheduleBase<CheckSchedule> {
     if (failed(target))
       return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (kernel->hasAttr(kRolesAttrName) && failed(check(kernel, target->getChipRecord())))
+      if (failed(checkParts(kernel)) ||
+          (kernel->hasAttr(kRolesAttrName) && failed(check(kernel, target->getChipRecord()))))
         return signalPassFailure();
   }
 };

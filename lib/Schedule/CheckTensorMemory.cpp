@@ -4,8 +4,9 @@
 //
 // A sum that another role fetches has slots of its own, one more than its dot says to be in flight.
 // Of those that a role fetches itself, and that are alike, one slot may serve all that no other
-// trip uses, and which do is not known yet: the check of the realised schedule counts these
-// (tile-check-protocol). Others have as many slots as stages and orders have in flight.
+// trip uses, and which do is not known yet but where the source says it: the check of the realised
+// schedule counts these (tile-check-protocol). Others have as many slots as stages and orders have
+// in flight.
 #include "HandOvers.h"
 #include "PlannedSums.h"
 #include "TensorUses.h"
@@ -23,8 +24,10 @@ using namespace kiln;
 using namespace kiln::tile;
 
 namespace {
+/// Or an operand in columns that are no sum's.
 struct Sum {
   DotOp dot;
+  RankedTensorType type;
   int64_t slots, bytes;
   bool isHandedOver;
 };
@@ -46,17 +49,20 @@ static HandedOver findHandedOver(KernelOp kernel) {
   return found;
 }
 
-/// Copies have slots of their own.
-static int64_t countBytes(DotOp dot, int64_t slots, SynchronisationInterface sync) {
+/// Of a sum, or of operand a, whose columns copies do not share out. Copies have slots of their
+/// own.
+static int64_t countBytes(DotOp dot, RankedTensorType type, int64_t slots,
+                          SynchronisationInterface sync) {
   RoleAttr role = lookUpRole(dot);
   int64_t copies = role ? role.getCopies() : 1;
-  SmallVector<int64_t> shape(dot.getType().getShape());
+  SmallVector<int64_t> shape(type.getShape());
   if (auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr())) {
     auto [m, n, k] = atom.getExtents();
-    if (int dim = getSharedDim(shape[0], shape[1], m, n, copies); dim >= 0)
+    int dim = getSharedDim(dot.getM(), dot.getN(), m, n, copies);
+    if (dim == 0 || (dim > 0 && type == dot.getType()))
       shape[dim] /= copies;
   }
-  auto own = RankedTensorType::get(shape, dot.getType().getElementType());
+  auto own = RankedTensorType::get(shape, type.getElementType());
   int64_t bytes = slots * copies * getTensorSlotBytes(own, sync);
   int64_t programs = role ? countTurns(dot->getParentOfType<KernelOp>(), role) : 1;
   return sync.getTensorBytes(bytes * programs);
@@ -208,13 +214,14 @@ SumsInFlight kiln::findSumsInFlight(const LoopProblem &made, ArrayRef<schedule::
 
 /// Of sums of one type that a loop's trip makes, those that another trip uses have slots of their
 /// own, as one has that goes from trip to trip; the others may share one.
-static void addOwn(ArrayRef<DotOp> dots, const SumsInFlight &inFlight,
-                   SynchronisationInterface sync, SmallVector<Sum> &sums) {
+static void addUnsaid(ArrayRef<DotOp> dots, const SumsInFlight &inFlight,
+                      SynchronisationInterface sync, SmallVector<Sum> &sums) {
   llvm::MapVector<std::pair<Type, Attribute>, llvm::MapVector<Block *, Sum>> groups;
   DenseSet<std::pair<Block *, Type>> shared;
   for (DotOp dot : dots) {
     auto &blocks = groups[{dot.getType(), lookUpRole(dot)}];
-    Sum &sum = blocks.insert({dot->getBlock(), {dot, 0, 0, /*isHandedOver=*/false}}).first->second;
+    Sum none{dot, dot.getType(), 0, 0, /*isHandedOver=*/false};
+    Sum &sum = blocks.insert({dot->getBlock(), none}).first->second;
     int64_t slots = std::max<int64_t>(inFlight.lookup(dot), 1);
     bool isApart = inFlight.contains(dot) || isHandedOn(dot);
     if (!isApart && !shared.insert({dot->getBlock(), dot.getType()}).second)
@@ -222,11 +229,41 @@ static void addOwn(ArrayRef<DotOp> dots, const SumsInFlight &inFlight,
     if (inFlight.contains(dot))
       sum.dot = dot;
     sum.slots += slots;
-    sum.bytes += countBytes(dot, slots, sync);
+    sum.bytes += countBytes(dot, dot.getType(), slots, sync);
   }
   auto isLess = [](auto &one, auto &other) { return one.second.bytes < other.second.bytes; };
   for (auto &[type, blocks] : groups)
     sums.push_back(std::max_element(blocks.begin(), blocks.end(), isLess)->second);
+}
+
+/// Sums that their roles fetch themselves: those with numbers of columns that are said, and those
+/// of each type of which nothing is said, if none of it is. Then operands in columns that are said
+/// to be no sum's, nor may be.
+static void addOwn(ArrayRef<DotOp> dots, const SumsInFlight &inFlight,
+                   SynchronisationInterface sync, SmallVector<Sum> &sums) {
+  auto add = [&](DotOp dot, RankedTensorType type, int64_t slots) {
+    sums.push_back({dot, type, slots, countBytes(dot, type, slots, sync), /*isHandedOver=*/false});
+  };
+  DenseSet<std::pair<Attribute, Attribute>> numbers; // of a role
+  DenseSet<std::pair<Attribute, Type>> types;
+  DenseSet<Attribute> open; // roles
+  for (DotOp dot : dots) {
+    Attribute role = lookUpRole(dot), columns = dot->getAttr(kColumnsAttrName);
+    if (!columns)
+      open.insert(role);
+    else if (types.insert({role, dot.getType()}), numbers.insert({role, columns}).second)
+      add(dot, dot.getType(), std::max<int64_t>(inFlight.lookup(dot), 1));
+  }
+  SmallVector<DotOp> unsaid(llvm::make_filter_range(
+      dots, [&](DotOp dot) { return !types.contains({lookUpRole(dot), dot.getType()}); }));
+  addUnsaid(unsaid, inFlight, sync, sums);
+  for (DotOp dot : dots) {
+    Attribute role = lookUpRole(dot), columns = dot->getAttr(kOperandColumnsAttrName);
+    auto type = dyn_cast<RankedTensorType>(dot.getA().getType());
+    if (columns && type && !dot.getTransposeA() && !open.contains(role) &&
+        numbers.insert({role, columns}).second)
+      add(dot, type, 1);
+  }
 }
 
 namespace {
@@ -257,7 +294,8 @@ static Room planRoom(KernelOp kernel, const SumsInFlight &inFlight) {
   for (auto &entry : handedOver) {
     DotOp dot = entry.first;
     int64_t slots = dot.getInFlight().value_or(0) + 1;
-    room.sums.push_back({dot, slots, countBytes(dot, slots, sync), /*isHandedOver=*/true});
+    room.sums.push_back({dot, dot.getType(), slots, countBytes(dot, dot.getType(), slots, sync),
+                         /*isHandedOver=*/true});
   }
   addOwn(findOwn(kernel, handedOver), inFlight, sync, room.sums);
   kernel.getBody().walk([&](DotOp dot) {
@@ -278,10 +316,16 @@ LogicalResult kiln::checkSumRoom(KernelOp kernel, const SumsInFlight &inFlight) 
   const Sum &most = *llvm::max_element(
       room.sums, [](const Sum &one, const Sum &other) { return one.bytes < other.bytes; });
   DotOp dot = most.dot;
-  InFlightDiagnostic error = dot.emitOpError("expected sums, of all copies and turns, of at most ")
-                             << room.limit << " bytes of tensor memory on "
-                             << getTarget(kernel).getSpelling() << ", got " << room.getTotal()
-                             << ", of which this one takes " << most.bytes;
+  auto isOperand = [](const Sum &sum) {
+    DotOp dot = sum.dot;
+    return sum.type != dot.getType();
+  };
+  InFlightDiagnostic error = dot.emitOpError("expected sums")
+                             << (llvm::any_of(room.sums, isOperand) ? " and operands" : "")
+                             << ", of all copies and turns, of at most " << room.limit
+                             << " bytes of tensor memory on " << getTarget(kernel).getSpelling()
+                             << ", got " << room.getTotal() << ", of which this one takes "
+                             << most.bytes;
   if (room.scales)
     error << ", beside " << room.scales
           << " of scales, in two slots for each copy; make fewer rows or columns in a program";
@@ -291,13 +335,11 @@ LogicalResult kiln::checkSumRoom(KernelOp kernel, const SumsInFlight &inFlight) 
   else if (most.slots > 1)
     error << " for " << most.slots << " slots, since so many of its type are in flight at once, as "
           << "'stage' and 'order' have it";
-  for (const Sum &sum : room.sums) {
-    DotOp other = sum.dot;
-    RankedTensorType type = other.getType();
-    if (other != dot)
-      error.attachNote(other.getLoc())
+  for (const Sum &sum : room.sums)
+    if (&sum != &most)
+      error.attachNote(DotOp(sum.dot).getLoc())
           << sum.bytes << " bytes for " << sum.slots << " of "
-          << RankedTensorType::get(type.getShape(), type.getElementType());
-  }
+          << RankedTensorType::get(sum.type.getShape(), sum.type.getElementType())
+          << (isOperand(sum) ? ", since 'tile.operand_columns' are no sum's" : "");
   return error;
 }

@@ -33,6 +33,8 @@ static constexpr int64_t kFewestBytes = 1024;
 /// Warps of a role that brings tiles through its lanes, or that nothing else says.
 static constexpr int64_t kUsualWarps = 4;
 
+static bool hasAtom(Operation *op) { return op->hasAttr("atom") || op->hasAttr(kAtomNameAttrName); }
+
 namespace {
 /// Who loads and who computes, of these roles: the kernel's own, if there are none here.
 struct Division {
@@ -56,6 +58,8 @@ public:
         tiles.push_back(load);
       if (auto store = dyn_cast<StoreOp>(op))
         stores.push_back(store);
+      if (hasAtom(op) || !findDecision(op).empty())
+        said.insert(op);
     });
     own = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
   }
@@ -71,6 +75,8 @@ public:
   SmallVector<Way> getWays();
   void write(const Division &division, Way way);
   void undo();
+  /// Whether a refusal is of a load, product or store of which nobody has said anything.
+  bool isOfUnsaid(const Refusal &refusal);
 
 private:
   Attribute getSaidAtom(Operation *op);
@@ -94,10 +100,9 @@ private:
   SmallVector<StoreOp> stores;
   ArrayAttr own;
   SmallVector<std::pair<Operation *, std::string>> written;
+  DenseSet<Operation *> said;
 };
 } // namespace
-
-static bool hasAtom(Operation *op) { return op->hasAttr("atom") || op->hasAttr(kAtomNameAttrName); }
 
 /// Whether a store says something that only one by an engine has.
 static bool wantsEngine(StoreOp store) {
@@ -353,6 +358,13 @@ void PinCompleter::undo() {
   written.clear();
 }
 
+bool PinCompleter::isOfUnsaid(const Refusal &refusal) {
+  return llvm::any_of(written, [&](const auto &one) {
+    return !isa<KernelOp>(one.first) && !said.contains(one.first) &&
+           one.first->getLoc() == refusal.loc;
+  });
+}
+
 void PinCompleter::write(const Division &division, Way way) {
   Builder builder(kernel.getContext());
   if (!division.roles.empty())
@@ -401,11 +413,16 @@ struct CompletePins : kiln::impl::CompletePinsBase<CompletePins> {
       return success();
     auto need = completer.findNeed();
     bool isTried = kernel->hasAttr(kRolesAttrName) || completer.hasUnknown();
+    // Rather of what an author has said than of how it was completed.
     std::optional<Refusal> first, refusal;
+    bool isOfUnsaid = false;
     auto holds = [&] {
       if (!realise || tryOut(kernel, realise, refusal))
         return true;
-      first = first ? first : refusal;
+      if (refusal && (!first || (isOfUnsaid && !completer.isOfUnsaid(*refusal)))) {
+        first = refusal;
+        isOfUnsaid = completer.isOfUnsaid(*refusal);
+      }
       return false;
     };
     if (isTried && realise && holds())
@@ -422,6 +439,8 @@ struct CompletePins : kiln::impl::CompletePinsBase<CompletePins> {
     if (!first || (asItIs && asItIs->text == first->text))
       return success();
     InFlightDiagnostic error = emitError(first->loc) << first->text;
+    for (const auto &[loc, text] : first->notes)
+      error.attachNote(loc) << text;
     if (need && !kernel->hasAttr(kRolesAttrName))
       error.attachNote(need->first->getLoc())
           << "roles are completed, since '" << need->second << "' is decided";

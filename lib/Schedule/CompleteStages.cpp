@@ -45,7 +45,7 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
   for (auto [number, op] : llvm::enumerate(source)) {
     numbers[op] = number;
     schedule::Op &asked = problem.ops.emplace_back();
-    asked.name = op->getName().getStringRef().str();
+    asked.name = getSourceName(op);
     asked.pins.role = 0;
     asked.pins.stage = findNumber(op, "stage");
     asked.pins.order = findNumber(op, "order");

@@ -34,6 +34,11 @@ inline int64_t countStarts(tile::DotOp dot) {
 llvm::SmallVector<PartBox> getSumBoxes(tile::DotOp dot);
 /// The parts of such a result, beside one another.
 mlir::Value joinParts(mlir::OpBuilder &builder, tile::DotOp dot, llvm::ArrayRef<mlir::Value> parts);
+/// One part of a dot's operand a, of b, or of its sums (2): its number along m, n and k.
+PartBox getPartBox(tile::DotOp dot, unsigned operand, std::array<int64_t, 3> part);
+/// Whether a dot can be cut so: by its atom, and by the threads and the copies of the role that
+/// have its tensors. Of what no layout is known yet nothing is asked.
+mlir::LogicalResult checkParts(tile::DotOp dot, tile::RoleAttr role);
 /// Takes the order off an op: it follows what stands in front of it.
 void eraseOrder(mlir::Operation *op);
 

@@ -325,7 +325,10 @@ void StageDecider::decideGathers() {
     auto dots = block.getOps<DotOp>();
     if (gathered.empty() || dots.empty() || isSaid(block))
       return;
+    // A product that says no role runs where what it reads is gathered.
     StringRef role = getRoleName(*dots.begin());
+    for (Operation *op : gathered)
+      role = role.empty() ? getRoleName(op) : role;
     for (Operation &op : block.without_terminator()) {
       bool isOthers = !getRoleName(&op).empty() && getRoleName(&op) != role;
       bool isNumber =
@@ -410,7 +413,9 @@ LogicalResult StageDecider::decideOwnRings() {
   }
   // Of one slot a trip reads what it copies. What goes through registers is a trip ahead.
   bool isAhead = depth > 1 || !written.empty();
-  int64_t read = std::max<int64_t>(depth - 1 - held, isAhead);
+  int64_t ahead = std::max<int64_t>(depth - 1 - held, isAhead), read = ahead;
+  for (LoadOp load : written)
+    read = std::max(read, getWriteStage(load).value_or(0) + 1);
   llvm::MapVector<Block *, StringRef> loops;
   for (LoadOp load : loads)
     loops.insert({load->getBlock(), getRoleName(load)});
@@ -418,7 +423,7 @@ LogicalResult StageDecider::decideOwnRings() {
     int64_t first = loadsPlaces(*loop);
     for (LoadOp load : loads)
       if (load->getBlock() == loop && !load.getStage())
-        load.setStage(first + (isThroughRegisters(load) ? read - 1 : 0));
+        load.setStage(first + read - (isThroughRegisters(load) ? 1 : ahead));
     setStages(*loop, first + read, role);
   }
   return success();

@@ -95,18 +95,19 @@ static int64_t countChiplets(Operation *op) {
 }
 
 /// An order that the grid's axes can have.
-static LogicalResult checkRaster(GridOp grid, Raster raster, PersistentAttr persistent) {
+static LogicalResult checkRaster(KernelOp kernel, GridOp grid, Raster raster,
+                                 PersistentAttr persistent) {
   size_t rank = grid.getExtents().size();
   SlowAxis slow = getSlowAxis(raster, rank);
   if (slow.axis && *slow.axis >= rank)
-    return grid.emitOpError("expected at least ")
+    return emitPinError(kernel, kRasterAttrName, "expected a grid of at least ")
            << *slow.axis + 1 << " extents, since '" << kRasterAttrName << "' is \""
            << spellRaster(raster) << "\", got " << rank;
   if (persistent.getGroup() == 1 || getFastAxes(slow, rank).size() >= 2)
     return success();
-  InFlightDiagnostic error = grid.emitOpError("expected at least ")
-                             << (slow.descends ? 3 : 2) << " extents, since '"
-                             << kPersistentAttrName << "' groups tiles";
+  InFlightDiagnostic error =
+      emitPinError(kernel, kPersistentAttrName, "expected a grid of at least ")
+      << (slow.descends ? 3 : 2) << " extents, since '" << kPersistentAttrName << "' groups tiles";
   if (slow.descends)
     error << " and '" << kRasterAttrName << "' is \"" << spellRaster(raster) << '"';
   return error << ", got " << rank;
@@ -160,7 +161,8 @@ FailureOr<PersistentGrid> PersistentGrid::get(KernelOp kernel) {
     return emitPinError(kernel, kPersistentAttrName, "expected a grid region, since '")
            << kPersistentAttrName << "' is decided";
   PersistentGrid made(kernel);
-  if (failed(checkRaster(made.grid, made.raster, made.persistent)) || failed(made.checkCluster()))
+  if (failed(checkRaster(kernel, made.grid, made.raster, made.persistent)) ||
+      failed(made.checkCluster()))
     return failure();
   return made;
 }

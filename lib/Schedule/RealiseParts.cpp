@@ -39,9 +39,9 @@ private:
   LogicalResult checkPlaces(ArrayRef<Part> all, size_t number, bool hasReads);
   PartPlace getPlace(size_t number, bool ofDot);
   void makeRoom();
-  LogicalResult checkBox(Value value, const PartBox &box);
-  LogicalResult checkCopies();
-  PartBox getBox(unsigned operand, const Part &part);
+  PartBox getBox(unsigned operand, const Part &part) {
+    return getPartBox(dot, operand, {part.m, part.n, part.k});
+  }
   DotOp multiply(const Part &part, Value sum, int64_t later, PartPlace at);
   Value &getSum(const Part &part) { return sums[part.m * parts[1] + part.n]; }
   void promote(DotOp part, Value &sum);
@@ -59,86 +59,12 @@ private:
 };
 } // namespace
 
-/// The part of operand a, of b, or of the sums (2).
-PartBox DotRealiser::getBox(unsigned operand, const Part &part) {
-  Value value = dot->getOperand(operand);
-  PartBox box{SmallVector<int64_t>(getTileShape(value).size(), 0),
-              SmallVector<int64_t>(getTileShape(value))};
-  bool turned = operand == 0 ? dot.getTransposeA() : operand == 1 && dot.getTransposeB();
-  unsigned rank = box.shape.size();
-  auto take = [&](unsigned dim, unsigned along, int64_t number) {
-    dim = rank - 2 + (turned ? 1 - dim : dim);
-    box.shape[dim] /= parts[along];
-    box.offsets[dim] = number * box.shape[dim];
-  };
-  constexpr unsigned m = 0, n = 1, k = 2;
-  take(0, operand == 1 ? k : m, operand == 1 ? part.k : part.m);
-  take(1, operand == 0 ? k : n, operand == 0 ? part.k : part.n);
-  return box;
-}
-
-LogicalResult DotRealiser::checkBox(Value value, const PartBox &box) {
-  if (getTileShape(value) == ArrayRef(box.shape))
-    return success();
-  if (auto buffer = dyn_cast<BufferType>(value.getType())) {
-    if (getWindowType(buffer, box.shape))
-      return success();
-    InFlightDiagnostic error = dot.emitOpError("expected 'parts' of so many rows and columns of an "
-                                               "operand that the order of its buffer adds up where "
-                                               "they begin, as it does powers of two, got [");
-    llvm::interleaveComma(box.shape, error);
-    return error << "] of " << getBareType(buffer);
-  }
-  if (getBoxType(value, box.shape))
-    return success();
-  InFlightDiagnostic error =
-      dot.emitOpError("expected parts each of which every thread has a share of, got parts of [");
-  llvm::interleaveComma(box.shape, error);
-  return error << "] of " << getBareType(value.getType());
-}
-
-/// The role's copies each have a share of the whole, and a part of it is none of these.
-LogicalResult DotRealiser::checkCopies() {
-  Region *region = dot->getParentRegion();
-  while (region && !isa<WarpGroupsOp>(region->getParentOp()))
-    region = region->getParentRegion();
-  RoleAttr role = region
-                      ? cast<WarpGroupsOp>(region->getParentOp()).getRole(region->getRegionNumber())
-                      : RoleAttr();
-  if (!role || role.getCopies() == 1)
-    return success();
-  // Copies are told apart by the highest bits of a warp's number.
-  ArrayRef<LinearLayout::Basis> warps = getLayout(dot.getResult()).getBases("warp");
-  for (unsigned dim : {0, 1})
-    if (!warps.empty() && warps.back()[warps.back().size() - 2 + dim] && parts[dim] > 1)
-      return dot.emitOpError("expected one part along ")
-             << "mn"[dim] << ", which the " << role.getCopies() << " copies of role \""
-             << role.getName() << "\" share out, got " << parts[dim] << " in 'parts'";
-  return success();
-}
-
 LogicalResult DotRealiser::check() {
   for (Value value : dot->getOperands())
     if (auto type = dyn_cast<RankedTensorType>(value.getType());
         type && !isa_and_nonnull<LayoutAttr>(type.getEncoding()))
       return dot.emitOpError("expected tensors with a layout, got ") << type;
-  if (auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr())) {
-    std::array<int64_t, 3> extents = atom.getExtents();
-    int64_t whole[] = {dot.getM(), dot.getN(), dot.getK()};
-    for (unsigned dim = 0; dim < 3; ++dim)
-      if (whole[dim] / parts[dim] % extents[dim])
-        return dot.emitOpError("expected parts of a multiple of ")
-               << extents[dim] << " along " << "mnk"[dim] << " for " << dot.getAtomAttr()
-               << ", got parts of " << whole[dim] / parts[dim];
-  }
   int64_t ahead = dot.getReadsAhead().value_or(0);
-  if (std::optional<int64_t> inFlight = dot.getInFlight()) {
-    if (ahead)
-      return dot.emitOpError("expected no 'reads_ahead' of a dot that reads its buffers itself");
-    if (dot.getPromote() && *inFlight >= parts[2])
-      return dot.emitOpError("expected in_flight below the parts along k, ")
-             << parts[2] << ", since 'promote' adds them up in their trip, got " << *inFlight;
-  }
   if (ahead && dot->getParentOfType<WarpGroupsOp>() && !dot.getStage() &&
       hasDecisions(*dot->getBlock()))
     return dot.emitOpError("expected 'stage', since 'reads_ahead' is decided");
@@ -146,12 +72,7 @@ LogicalResult DotRealiser::check() {
     return dot.emitOpError("expected 'stage', since 'part_stages' is decided");
   if (!orders.empty() && !(dot.getStage() && dot.getOrder()))
     return dot.emitOpError("expected 'stage' and 'order', since 'part_orders' is decided");
-  if (failed(checkCopies()))
-    return failure();
-  for (unsigned operand = 0; operand < 3; ++operand)
-    if (failed(checkBox(dot->getOperand(operand), getBox(operand, {0, 0, 0, {}, {}}))))
-      return failure();
-  return success();
+  return checkParts(dot, WarpGroupsOp::getRoleOf(dot));
 }
 
 PartPlace DotRealiser::getPlace(size_t number, bool ofDot) {

@@ -290,7 +290,7 @@ static LogicalResult checkTogether(RingUse &use) {
   for (LoadOp load : use.loads) {
     if (getDecision(load, "stage") != stage)
       return load.emitOpError("expected the stage of the loads that it is put together with, ")
-             << stage << ", got " << getDecision(load, "stage");
+             << cast<IntegerAttr>(stage).getInt() << ", got " << *load.getStage();
     if (before && load.getOrder() && hasBetween(before, load))
       return load.emitOpError("expected an order that follows those of the loads that it is put "
                               "together with");
@@ -325,8 +325,8 @@ static LogicalResult checkWriteStage(Ring &ring, RingUse &use) {
     int64_t written = *getWriteStage(load), least = *load.getStage();
     if (load->getAttr(kWriteStageAttrName) != stage)
       return load.emitOpError("expected the '")
-             << kWriteStageAttrName << "' of the loads that it is put together with, " << stage
-             << ", got " << written;
+             << kWriteStageAttrName << "' of the loads that it is put together with, "
+             << cast<IntegerAttr>(stage).getInt() << ", got " << written;
     if (written < least || written >= kStageLimit)
       return load.emitOpError("expected a '")
              << kWriteStageAttrName << "' from its stage on, " << least << ", to "

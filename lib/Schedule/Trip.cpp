@@ -161,14 +161,28 @@ std::pair<size_t, int64_t> kiln::findUseBefore(size_t place, int64_t uses, int64
   return {before + distance * uses, distance};
 }
 
+void kiln::noteReader(InFlightDiagnostic &error, GetOp get) {
+  SmallVector<Value> values(get.getBuffers());
+  while (!values.empty())
+    for (Operation *user : values.pop_back_val().getUsers()) {
+      if (user->getLoc() != get.getLoc()) {
+        error.attachNote(user->getLoc()) << "what reads it";
+        return;
+      }
+      llvm::append_range(values, user->getResults());
+    }
+}
+
 InFlightDiagnostic kiln::emitTooFewSlots(GetOp earlier, int64_t depth) {
   if (earlier.getChannel().getType().getAccumulator())
     return emitSourceError(earlier, "expected in_flight of more than ")
            << depth - 1 << ", or an earlier stage of what uses the sum: its slot, of " << depth
            << " in tensor memory, is filled again before it is fetched";
-  return emitSourceError(earlier, "expected a ring of more than ")
-         << depth << " slots ('depth'), or an earlier stage of what reads it: a slot is filled "
-         << "again before it is read";
+  InFlightDiagnostic error = emitSourceError(earlier, "expected a ring of more than ")
+                             << depth << " slots ('depth'), or an earlier stage of what reads it: "
+                             << "a slot is filled again before it is read";
+  noteReader(error, earlier);
+  return error;
 }
 
 namespace {

@@ -163,6 +163,8 @@ llvm::MapVector<tile::PutOp, tile::GetOp> pairUses(llvm::ArrayRef<mlir::Operatio
 /// The use of a ring's slot before a trip's `place`th use of the ring puts it: which of the trip's
 /// uses that is, and how many trips before.
 std::pair<size_t, int64_t> findUseBefore(size_t place, int64_t uses, int64_t depth);
+/// Notes where what is got is read, if another line of the source does that.
+void noteReader(mlir::InFlightDiagnostic &error, tile::GetOp get);
 /// Tells of too few slots at the use that still has one.
 mlir::InFlightDiagnostic emitTooFewSlots(tile::GetOp earlier, int64_t depth);
 /// Makes starts and waits of dots in flight.

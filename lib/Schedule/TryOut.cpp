@@ -14,8 +14,11 @@ OwningOpRef<ModuleOp> kiln::tryOut(KernelOp kernel, const Realise &realise,
       other.erase();
   std::optional<Refusal> first;
   ScopedDiagnosticHandler quiet(kernel.getContext(), [&](Diagnostic &diagnostic) {
-    if (!first && diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      first = {diagnostic.getLocation(), diagnostic.str()};
+    if (first || diagnostic.getSeverity() != DiagnosticSeverity::Error)
+      return success();
+    first = {diagnostic.getLocation(), diagnostic.str()};
+    for (Diagnostic &note : diagnostic.getNotes())
+      first->notes.push_back({note.getLocation(), note.str()});
     return success();
   });
   if (succeeded(realise(*copy)))

@@ -205,11 +205,15 @@ LogicalResult PutWaiter::waitForGets() {
   DenseMap<Operation *, PutOp> putOf;
   for (auto &[channel, ring] : rings)
     for (auto [put, get] : llvm::zip_equal(ring.puts, ring.gets)) {
-      if (!(trip.getTime(put) < trip.getTime(get)))
-        return emitSourceError(get, "expected a later stage than ")
-               << trip.stages.lookup(put)
-               << ", or a place behind it in a trip, since what it reads "
-               << "is brought to its slot there, got stage " << trip.stages.lookup(get);
+      if (!(trip.getTime(put) < trip.getTime(get))) {
+        InFlightDiagnostic error =
+            emitSourceError(get, "expected what reads it at a later stage than ")
+            << trip.stages.lookup(put)
+            << ", or at a place behind it in a trip, since it is brought to "
+            << "its slot there, got stage " << trip.stages.lookup(get);
+        noteReader(error, get);
+        return error;
+      }
       putOf[get] = put;
     }
   for (size_t begin = 0; begin < trip.ops.size(); ++begin) {

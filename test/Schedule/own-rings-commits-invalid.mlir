@@ -63,6 +63,7 @@ tile.kernel @shared(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #fa
        : tensor<128x32xbf16>, tensor<128x32xbf16> -> tensor<128x128xf32>
     // expected-error@+1 {{expected a ring of more than 3 slots ('depth'), or an earlier stage of what reads it: a slot is filled again before it is read}}
     %y = tile.load %b[%c0, %kk] {tile.atom = "cp_async", stage = 0} : !view -> tensor<128x32xbf16>
+    // expected-note@+1 {{what reads it}}
     %e = tile.dot %y, %y, %t transpose_b {tile.atom = "tcgen05", in_flight = 0, stage = 2}
        : tensor<128x32xbf16>, tensor<128x32xbf16> -> tensor<128x128xf32>
     scf.yield %d, %e : tensor<128x128xf32>, tensor<128x128xf32>

@@ -8,9 +8,9 @@ tile.kernel @none() attributes {tile.persistent = #tile.persistent<programs = 2>
 
 // -----
 
+// expected-error@+1 {{expected a grid of at least 2 extents, since 'tile.persistent' groups tiles, got 1}}
 tile.kernel @group(%n: index) attributes {
     tile.persistent = #tile.persistent<programs = 2, group = 4>} grid {
-  // expected-error@+1 {{expected at least 2 extents, since 'tile.persistent' groups tiles, got 1}}
   tile.grid %n
 } {
   tile.return
@@ -18,9 +18,9 @@ tile.kernel @group(%n: index) attributes {
 
 // -----
 
+// expected-error@+1 {{expected a grid of at least 2 extents, since 'tile.raster' is "longest_y", got 1}}
 tile.kernel @longest(%n: index) attributes {
     tile.persistent = #tile.persistent<programs = 2>, tile.raster = "longest_y"} grid {
-  // expected-error@+1 {{expected at least 2 extents, since 'tile.raster' is "longest_y", got 1}}
   tile.grid %n
 } {
   tile.return
@@ -28,9 +28,9 @@ tile.kernel @longest(%n: index) attributes {
 
 // -----
 
+// expected-error@+1 {{expected a grid of at least 3 extents, since 'tile.persistent' groups tiles and 'tile.raster' is "longest_x", got 2}}
 tile.kernel @grouped_beside(%n: index) attributes {
     tile.persistent = #tile.persistent<programs = 2, group = 2>, tile.raster = "longest_x"} grid {
-  // expected-error@+1 {{expected at least 3 extents, since 'tile.persistent' groups tiles and 'tile.raster' is "longest_x", got 2}}
   tile.grid %n, %n
 } {
   tile.return

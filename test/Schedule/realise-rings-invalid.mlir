@@ -223,7 +223,7 @@ tile.kernel @together(%a: !view, %k: index) attributes {tile.roles = [#tile.role
   %c32 = arith.constant 32 : index
   scf.for %i = %c0 to %k step %c32 {
     %x = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 0, role = "load", ring = "r"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected the stage of the loads that it is put together with, 0 : i64, got 1 : i64}}
+    // expected-error@+1 {{expected the stage of the loads that it is put together with, 0, got 1}}
     %y = tile.load %a[%c0, %i] {atom = #nvptx.tma, buffer = !tile_, stage = 1, role = "load", ring = "r"} : !view -> tensor<32x32xf16>
     tile.store %x, %a[%i, %c0] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
     tile.store %y, %a[%i, %c32] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
@@ -333,7 +333,7 @@ tile.kernel @written_apart(%a: !view, %k: index) attributes {tile.roles = [#tile
   %c32 = arith.constant 32 : index
   scf.for %i = %c0 to %k step %c32 {
     %x = tile.load %a[%c0, %i] {atom = #tile.through_registers, buffer = !tile_, stage = 0, tile.write_stage = 1 : i64, role = "load"} : !view -> tensor<32x32xf16>
-    // expected-error@+1 {{expected the 'tile.write_stage' of the loads that it is put together with, 1 : i64, got 0}}
+    // expected-error@+1 {{expected the 'tile.write_stage' of the loads that it is put together with, 1, got 0}}
     %y = tile.load %a[%c32, %i] {atom = #tile.through_registers, buffer = !tile_, stage = 0, tile.write_stage = 0 : i64, role = "load"} : !view -> tensor<32x32xf16>
     tile.store %x, %a[%i, %c0] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
     tile.store %y, %a[%i, %c32] {stage = 0, role = "use"} : tensor<32x32xf16>, !view

@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <functional>
+#include <vector>
 
 namespace kiln {
 
@@ -13,6 +14,7 @@ namespace kiln {
 struct Refusal {
   mlir::Location loc;
   std::string text;
+  std::vector<std::pair<mlir::Location, std::string>> notes = {};
 };
 
 using Realise = std::function<llvm::LogicalResult(mlir::ModuleOp)>;

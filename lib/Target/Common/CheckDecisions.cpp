@@ -327,6 +327,13 @@ LogicalResult kiln::checkWarps(KernelOp kernel, TargetInterface target) {
          << most << " warps of a program on " << target.getSpelling() << ", got " << warps;
 }
 
+/// What a decision of a kernel needs of the chip.
+static LogicalResult refuseChip(KernelOp kernel, StringRef decision, StringRef needed,
+                                TargetInterface target) {
+  return emitPinError(kernel, decision, "expected a chip ")
+         << needed << ", since '" << decision << "' is decided, got " << target.getSpelling();
+}
+
 /// Programs that run side by side, and launches that overlap. A host's programs do neither.
 static LogicalResult checkLaunches(KernelOp kernel, TargetInterface target) {
   auto cluster = kernel->getAttrOfType<DenseI64ArrayAttr>(kClusterAttrName);
@@ -334,11 +341,9 @@ static LogicalResult checkLaunches(KernelOp kernel, TargetInterface target) {
     return success();
   auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
   if (cluster && !(sync && sync.hasClusters()))
-    return emitUnsupported(kernel, target, "expected a chip that has clusters");
+    return refuseChip(kernel, kClusterAttrName, "that has clusters", target);
   if (kernel->hasAttr(kOverlapAttrName) && !(sync && sync.overlapsLaunches()))
-    return emitUnsupported(kernel, target,
-                           "expected a chip whose kernels wait for those before them, since "
-                           "'tile.overlap' is decided");
+    return refuseChip(kernel, kOverlapAttrName, "whose kernels wait for those before them", target);
   Operation *grid = kernel.hasGrid() ? kernel.getGrid().front().getTerminator() : nullptr;
   for (unsigned axis = grid ? grid->getNumOperands() : 3; cluster && axis < 3; ++axis)
     if (cluster[axis] > 1)
@@ -380,9 +385,7 @@ static LogicalResult checkTurns(KernelOp kernel, TargetInterface target) {
   auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
   if (target.runsOnHost() || (sync && sync.hasBarriers()))
     return success();
-  return emitUnsupported(kernel, target,
-                         "expected a chip that has barriers in shared memory, since copies take "
-                         "programs in turn");
+  return refuseChip(kernel, kTurnsAttrName, "that has barriers in shared memory", target);
 }
 
 /// What is said of a kernel and decides nothing of its schedule.

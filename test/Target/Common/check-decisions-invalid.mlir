@@ -279,7 +279,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // -----
 
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-  // expected-error @+1 {{'tile.kernel' is not supported on nvptx:sm_80 yet: expected a chip that has clusters}}
+  // expected-error @+1 {{'tile.kernel' op expected a chip that has clusters, since 'tile.cluster' is decided, got nvptx:sm_80}}
   tile.kernel @cluster() attributes {tile.cluster = array<i64: 2, 1, 1>} {
     tile.return
   }
@@ -288,7 +288,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 // -----
 
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
-  // expected-error @+1 {{'tile.kernel' is not supported on nvptx:sm_80 yet: expected a chip whose kernels wait for those before them, since 'tile.overlap' is decided}}
+  // expected-error @+1 {{'tile.kernel' op expected a chip whose kernels wait for those before them, since 'tile.overlap' is decided, got nvptx:sm_80}}
   tile.kernel @overlap() attributes {tile.overlap} {
     tile.return
   }

@@ -66,7 +66,7 @@ def at_once(a: kiln.View, c: kiln.View, product: kiln.constexpr):
 def test_what_comes_through_registers_is_used_in_a_later_stage(chip: str, product: str) -> None:
     """It is written to its slot at the end of the trip that loads it."""
     a, c = np.zeros((64, 64), BF16), np.zeros((64, 64), np.float32)
-    message = "expected a later stage than 0, or a place behind it in a trip"
+    message = "expected what reads it at a later stage than 0, or at a place behind it in a trip"
     with pytest.raises(kiln.CompileError, match=message) as got:
         at_once.options(device=f"emu:{chip}")(a, c, product=product)
     assert "a.load((0, k), (64, 32))" in str(got.value)

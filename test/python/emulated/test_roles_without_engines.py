@@ -186,7 +186,11 @@ def refused(
             'expected no registers of role "load", .* on emu:sm_80, got 40',
             "kiln.pin(roles",
         ),
-        ({"cluster": (2, 1)}, "expected a chip that has clusters", "def"),
+        (
+            {"cluster": (2, 1)},
+            "expected a chip that has clusters, .*got emu:sm_80",
+            "kiln.pin(cluster",
+        ),
         ({"multicast": "x"}, "expected .*cluster", "a.load"),
         (
             {"copies": 14, "warps": 1},

@@ -7,18 +7,15 @@ import re
 
 KNOWN = {
     "tile-realise-persistence": (
-        r"expected at least \d extents, since 'tile\.(persistent' groups|raster' is)",
+        r"expected (a grid of )?at least \d extents, since 'tile\.(persistent' groups|raster' is)",
         r"expected 'tile.persistent' of whole clusters of",
         r"expected 'tile.persistent' to group whole clusters",
     ),
     "tile-realise-parts": (
         r"expected parts each of which every thread has a share of",
-        r"expected one part along [mn], which the \d+ copies of role",
-        r"expected parts of a multiple of \d+ along [mnk] for",
         r"expected operands that are read out of shared memory part by part",
         r"expected 'parts' of so many rows and columns of an operand that the order of its buffer",
         r"expected 'stage', since 'reads_ahead' is decided",
-        r"expected no 'reads_ahead' of a dot that reads its buffers itself",
     ),
     "tile-decide-hand-overs": (
         r"expected a tensor that another role uses or that products read from shared memory",
@@ -36,7 +33,7 @@ KNOWN = {
     "tile-realise-stages": (
         r"expected a ring of more than \d+ slots \('depth'\)",
         r"expected in_flight of more than \d+, or an earlier stage of what uses the sum",
-        r"expected a later stage than \d+, or a place behind it in a trip",
+        r"expected what reads it at a later stage than \d+, or at a place behind it in a trip",
         r"expected a later stage than the copies that it gets have, since copies of role",
         r"expected one stage for all that role .* gets, since its copies lag behind one another",
         r"expected no skew of role .* whose dots in flight read the ring",
