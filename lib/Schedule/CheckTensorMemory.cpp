@@ -99,18 +99,13 @@ static LogicalResult checkFetcher(KernelOp kernel, DotOp dot, RoleAttr role) {
            << role.getName() << "\" as of role \"" << maker.getName() << "\", " << maker.getCopies()
            << ", since each fetches what one of these has in tensor memory by " << dot.getAtomAttr()
            << ", got " << role.getCopies();
-  int64_t first = 0, warps = cast<MmaAtomInterface>(dot.getAtomAttr()).getWarps();
-  for (auto other : kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>()) {
-    if (other == role)
-      break;
-    first += countWarps(kernel, other);
-  }
-  if (role.getWarps() == warps && first % warps == 0)
+  int64_t warps = cast<MmaAtomInterface>(dot.getAtomAttr()).getWarps();
+  if (role.getWarps() == warps)
     return success();
   return dot.emitOpError("expected a role of ")
-         << warps << " warps behind a multiple of " << warps << " to use the result, since "
-         << dot.getAtomAttr() << " has it in tensor memory, got role \"" << role.getName()
-         << "\" of " << role.getWarps() << " behind " << first;
+         << warps << " warps to use the result, since " << dot.getAtomAttr()
+         << " has it in tensor memory, got role \"" << role.getName() << "\" of "
+         << role.getWarps();
 }
 
 /// Nothing counts what a commit tells of by itself; `in_flight` is slots for another role.

@@ -372,7 +372,8 @@ LogicalResult StageDecider::decideOwnRings() {
   nameApart(kernel, own);
   for (LoadOp load : own)
     (findFirstStage(load) ? said : isThroughRegisters(load) ? written : copied).push_back(load);
-  giveSaidSlots(said);
+  if (failed(giveSaidSlots(kernel, said)))
+    return failure();
   if (copied.empty() && written.empty()) {
     if (!hasRings(kernel))
       decideGathers();

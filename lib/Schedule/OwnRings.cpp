@@ -125,10 +125,46 @@ static int64_t countUses(Ring &ring, RingUse &use) {
                         [&](RingUse &other) { return other.getBlock() == use.getBlock(); });
 }
 
+/// Whether a loop or a condition of a use's trip uses the ring, too: in between, trip by trip.
+static bool isUsedInside(Ring &ring, RingUse &use) {
+  return llvm::any_of(ring.uses, [&](RingUse &other) {
+    Operation *site = other.getSite(), *here = use.getBlock()->findAncestorOpInBlock(*site);
+    return here && here != site;
+  });
+}
+
+/// What of a trip reads first, for the role that fills the ring, what a use brings, if anybody says
+/// when.
+static std::optional<StagedUser> findFirstReader(Ring &ring, RingUse &use) {
+  std::optional<StagedUser> first;
+  for (LoadOp load : use.loads)
+    if (std::optional<StagedUser> user = kiln::findFirstUser(load, ring.producer.getName());
+        user && (!first || user->stage + user->later < first->stage + first->later))
+      first = user;
+  return first;
+}
+
+bool kiln::isWrittenLater(Ring &ring, RingUse &use) {
+  if (!ring.isWritten())
+    return false;
+  LoadOp load = use.loads.front();
+  if (!ring.isReadByProducer() || ring.producer.getSkew() || getWriteStage(load))
+    return true;
+  if (isUsedInside(ring, use))
+    return false;
+  if (std::optional<StagedUser> user = findFirstReader(ring, use))
+    return user->stage + user->later != int64_t(load.getStage().value_or(0));
+  SmallVector<Hold> holds = getHolds(ring, use.getBlock());
+  return hasSlots(holds, ring.depth, /*ahead=*/1, /*isWritten=*/true) ||
+         !hasSlots(holds, ring.depth, /*ahead=*/0, /*isWritten=*/false);
+}
+
 /// As many trips as the slots of the ring allow.
 static int64_t countTripsOf(Ring &ring, RingUse &use) {
   SmallVector<Hold> holds = getHolds(ring, use.getBlock());
-  int64_t least = ring.isWritten(), ahead = std::max(ring.depth - 1, least);
+  int64_t least = isWrittenLater(ring, use), ahead = std::max(ring.depth - 1, least);
+  if (isUsedInside(ring, use))
+    return least;
   for (LoadOp load : use.loads)
     if (std::optional<int64_t> most = countTripsToTell(load))
       ahead = std::max(std::min(ahead, *most), least);
@@ -202,7 +238,7 @@ TripStages kiln::findTripStages(RingPlan &plan, Ring &ring, RingUse &use) {
     auto [ring, use] = together[i];
     int64_t filled = getFilled(*use);
     most = std::min(most, filled + countTripsOf(*ring, *use));
-    least = std::max<int64_t>(least, filled + ring->isWritten());
+    least = std::max<int64_t>(least, filled + isWrittenLater(*ring, *use));
     for (DotOp dot : findDots(*use))
       if (readsSlots(dot))
         for (LoadOp load : findLoads(dot))
@@ -237,6 +273,25 @@ static LogicalResult checkHolds(Ring &ring, RingUse &use) {
 /// Where slots have barriers, the role waits for the slot's release before it fills it again, and
 /// so has read it by then.
 static LogicalResult checkSaid(Ring &ring, RingUse &use) {
+  LoadOp first = use.loads.front();
+  bool isLater = isWrittenLater(ring, use);
+  int64_t filled = first.getStage().value_or(0), written = getWriteStage(first).value_or(filled);
+  int64_t least = isLater ? written + 1 : filled;
+  std::optional<StagedUser> user = findFirstReader(ring, use);
+  if (user && user->stage + user->later < least) {
+    Operation *op = user->op; // what reads, not what it is converted by
+    while (isa<ConvertLayoutOp>(op) && !op->use_empty())
+      op = *op->user_begin();
+    InFlightDiagnostic error = op->emitOpError("expected a stage of at least ")
+                               << least - user->later << ", since what it reads is loaded at stage "
+                               << filled;
+    if (isLater)
+      error << " and written to its slot at the end of a trip"
+            << (getWriteStage(first) ? " ('tile.write_stage' is " + std::to_string(written) + ")"
+                                     : std::string());
+    (error << ", got " << user->stage).attachNote(first.getLoc()) << "the load";
+    return error;
+  }
   if (ring.isOwn() || countUses(ring, use) > 1)
     return success();
   Hold hold = getHold(use);
@@ -244,13 +299,8 @@ static LogicalResult checkSaid(Ring &ring, RingUse &use) {
     std::optional<int64_t> read = findFirstStage(load);
     if (!read)
       continue;
-    std::optional<int64_t> written = getWriteStage(load);
-    int64_t filled = written.value_or(load.getStage().value_or(0)), ahead = *read - filled;
-    if (ahead < int64_t(ring.isWritten()))
-      return load.emitOpError("expected stages of what reads it behind its ")
-             << (written ? "write_stage" : "own") << ", " << filled
-             << ", since it is written to its slot at the end of a trip, got " << *read;
-    int64_t least = std::max<int64_t>(ahead + hold.trips + !ring.isWritten(), 1);
+    int64_t ahead = *read - (isLater ? written : filled);
+    int64_t least = std::max<int64_t>(ahead + hold.trips + !isLater, 1);
     if (ring.depth >= least)
       continue;
     InFlightDiagnostic error =

@@ -104,7 +104,7 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
   // In a turn of programs, whose loops wait for it, another role has it at once.
   bool isOfTrip =
       getLoopOfTrips(put) || (ring.isReadByProducer() && isa<scf::ForOp>(put->getParentOp()));
-  if (ring.isWritten() && isOfTrip) {
+  if (isWrittenLater(ring, use) && isOfTrip) {
     if (std::optional<int64_t> stage = getWriteStage(first))
       put->setAttr(spellDecision(put, "stage"), rewriter.getI64IntegerAttr(*stage));
     written.push_back({&ring, put});

@@ -83,11 +83,18 @@ static void enterLoop(const Trip &trip, const Context &context) {
 }
 
 /// What stands in no loop of its own goes round its rings by another count than loops whose slots
-/// are constants: all meet in front of its first put into a ring that something else has used.
+/// are constants: all meet in front of its first put into a ring that something else has used. So
+/// they do where what else has used a ring may have met last in front of the use of a slot that is
+/// filled here; in a loop they have (WaitForPuts.cpp).
 static void enterBlock(const Trip &trip, const Context &context) {
   auto isItsOwn = [&](Operation *user) { return user->getBlock() == &trip.block; };
   for (PutOp put : trip.block.getOps<PutOp>()) {
-    if (!put.getChannel().getType().getOwn() || !isUsedBefore(put.getChannel(), put, isItsOwn))
+    auto isOfRing = [&](PutOp other) { return other.getChannel() == put.getChannel(); };
+    bool isFew = put.getChannel().getType().getDepth() <
+                 2 * llvm::count_if(trip.block.getOps<PutOp>(), isOfRing);
+    bool mayBeRead = context.knownSlots || (isFew && !put->getParentOfType<LoopLikeOpInterface>());
+    if (!mayBeRead || !put.getChannel().getType().getOwn() ||
+        !isUsedBefore(put.getChannel(), put, isItsOwn))
       continue;
     OpBuilder builder(put);
     meetCopies(builder, put.getLoc(), context.role);
@@ -114,7 +121,7 @@ static LogicalResult realise(Block &block, const Context &context) {
     enterLoop(trip, context);
   bool isLoop = trip.loop != nullptr;
   expandTrip(trip);
-  if (!isLoop && context.knownSlots)
+  if (!isLoop)
     enterBlock(trip, context);
   return success();
 }

@@ -4,6 +4,8 @@
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/bit.h"
+#include <map>
 
 namespace kiln {
 #define GEN_PASS_DEF_REALISEWARPGROUPS
@@ -37,6 +39,40 @@ static LogicalResult checkRoles(KernelOp kernel) {
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
+}
+
+/// Whether warps do something as groups of so many, which the block's warps make from the first on:
+/// start products that run on beside them, fetch their sums, or hand registers to one another.
+static bool hasGroups(KernelOp kernel, ArrayAttr roles) {
+  auto handsOver = [](RoleAttr role) { return role.getRegisters() > 0; };
+  auto find = [](DotOp dot) {
+    auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+    bool runsOn = atom && atom.getCompletion() != Completion::InOrder;
+    return runsOn ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return llvm::any_of(roles.getAsRange<RoleAttr>(), handsOver) ||
+         kernel.getBody().walk(find).wasInterrupted();
+}
+
+/// Roles as the block's warps run them: in the order in which they are written, unless some would
+/// not begin at a multiple of their warps where it matters; then those of the greater powers of two
+/// come first, and all do.
+static ArrayAttr orderWarps(KernelOp kernel, ArrayAttr roles) {
+  std::map<int64_t, SmallVector<Attribute>> byPower;
+  int64_t first = 0;
+  bool areGroups = true;
+  for (auto role : roles.getAsRange<RoleAttr>()) {
+    int64_t warps = countWarps(kernel, role);
+    areGroups &= first % role.getWarps() == 0;
+    byPower[-llvm::countr_zero(uint64_t(warps))].push_back(role);
+    first += warps;
+  }
+  if (areGroups || !hasGroups(kernel, roles))
+    return roles;
+  SmallVector<Attribute> ordered;
+  for (auto &[power, its] : byPower)
+    llvm::append_range(ordered, its);
+  return ArrayAttr::get(kernel.getContext(), ordered);
 }
 
 static LogicalResult realise(KernelOp kernel, ArrayAttr roles) {
@@ -93,7 +129,7 @@ struct RealiseWarpGroups : kiln::impl::RealiseWarpGroupsBase<RealiseWarpGroups> 
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
       if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName))
-        if (failed(realise(kernel, roles)))
+        if (failed(realise(kernel, orderWarps(kernel, roles))))
           return signalPassFailure();
   }
 };

@@ -67,9 +67,23 @@ bool isReadBy(mlir::OpOperand &use, tile::RoleAttr role);
 /// The stage at whose end a tile that was loaded into registers is written to its slot, if it says.
 std::optional<int64_t> getWriteStage(tile::LoadOp load);
 
-/// The first stage that anything in an op's block says that uses what the op gives, or a stage more
-/// if the loop hands it on to the next trip; nothing if no user says one.
+/// What of an op's block says a stage and uses what the op gives, perhaps so many trips later, to
+/// which the loop hands it on.
+struct StagedUser {
+  mlir::Operation *op;
+  int64_t stage, later;
+};
+/// The one that comes first, in trips from the op's; nothing if no user says a stage. With a role's
+/// name, of those that are not another one's.
+std::optional<StagedUser> findFirstUser(mlir::Operation *op, llvm::StringRef role = {});
+/// In which of these trips that is.
 std::optional<int64_t> findFirstStage(mlir::Operation *op);
+
+/// Whether what a use of a ring brings through registers is written at the end of a trip, while the
+/// trip computes. Else it is written where it is loaded: its own role says that it reads it in that
+/// trip, or uses the ring in a loop or a condition of the trip, too, in between, or several times a
+/// trip with no more slots than that takes.
+bool isWrittenLater(Ring &ring, RingUse &use);
 
 /// A loop of a use's block in which the role that fills the ring uses rings, too, so that it may
 /// wait there for who waits for the use; null if there is none.
@@ -97,8 +111,8 @@ bool isDepthSaid(tile::LoadOp load);
 /// hold while the next trip begins.
 bool hasRoom(tile::DotOp dot);
 /// A ring whose users say their stage has slots for what is filled until then, and for what dots
-/// in flight hold.
-void giveSaidSlots(llvm::ArrayRef<tile::LoadOp> loads);
+/// in flight hold, by each of its uses in a trip.
+llvm::LogicalResult giveSaidSlots(tile::KernelOp kernel, llvm::ArrayRef<tile::LoadOp> loads);
 
 /// The loop that says how deep the rings are which a block of it fills, in conditions or not; null
 /// if the innermost one says nothing.

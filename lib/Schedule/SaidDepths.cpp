@@ -56,18 +56,68 @@ bool kiln::hasRoom(DotOp dot) {
   });
 }
 
-void kiln::giveSaidSlots(ArrayRef<LoadOp> loads) {
+/// For how many trips what a use brings has its slot before the trip that gives it back.
+static int64_t countTripsHeld(RingUse &use) {
+  int64_t trips = isThroughRegisters(use.loads.front());
+  for (LoadOp load : use.loads)
+    if (std::optional<int64_t> read = findFirstStage(load))
+      trips = std::max<int64_t>(trips, *read - load.getStage().value_or(0));
+  int64_t held = 0;
+  for (DotOp dot : findOwnDots(use.loads))
+    held = std::max<int64_t>(held, dot.getInFlight().value_or(0));
+  return trips + held;
+}
+
+/// The least slots of a ring in which a block's uses of it, trip by trip, have each given a slot
+/// back before it is filled again: in the same trip, if the trip has the order of the source.
+static int64_t countSlots(Ring &ring, Block *block) {
+  SmallVector<int64_t> trips;
+  for (RingUse &use : ring.uses)
+    if (use.getBlock() == block)
+      trips.push_back(countTripsHeld(use));
+  bool isOrdered =
+      llvm::any_of(*block, [](Operation &op) { return bool(getDecision(&op, "order")); });
+  auto suffice = [&](int64_t depth) {
+    for (size_t place = 0; place < trips.size(); ++place) {
+      auto [before, distance] = findUseBefore(place, trips.size(), depth);
+      bool isBehind = before < place && !isOrdered;
+      if (trips[before] > distance || (trips[before] == distance && !isBehind))
+        return false;
+    }
+    return true;
+  };
+  int64_t depth = 1;
+  while (!suffice(depth))
+    ++depth;
+  return depth;
+}
+
+LogicalResult kiln::giveSaidSlots(KernelOp kernel, ArrayRef<LoadOp> loads) {
+  if (loads.empty())
+    return success();
+  FailureOr<RingPlan> plan = planRings(kernel);
+  if (failed(plan))
+    return failure();
+  // Rings of one block are as deep as one another.
   llvm::MapVector<std::pair<Block *, unsigned>, int64_t> slots;
   auto getKey = [](LoadOp load) {
     return std::pair(load->getBlock(), unsigned(isThroughRegisters(load)));
   };
-  for (LoadOp load : loads) {
-    int64_t ahead = *findFirstStage(load) - load.getStage().value_or(0), held = 0;
-    for (DotOp dot : findOwnDots(load))
-      held = std::max<int64_t>(held, dot.getInFlight().value_or(0));
+  auto isGiven = [&](LoadOp load) { return llvm::is_contained(loads, load); };
+  auto forEach = [&](function_ref<void(Ring &, LoadOp)> give) {
+    for (Ring &ring : *plan)
+      for (RingUse &use : ring.uses)
+        for (LoadOp load : llvm::make_filter_range(use.loads, isGiven))
+          give(ring, load);
+  };
+  forEach([&](Ring &ring, LoadOp load) {
     int64_t &most = slots[getKey(load)];
-    most = std::max(most, std::max<int64_t>(ahead, isThroughRegisters(load)) + held + 1);
-  }
-  for (LoadOp load : loads)
-    load.setDepth(slots.lookup(getKey(load)));
+    most = std::max(most, countSlots(ring, load->getBlock()));
+  });
+  DenseMap<Ring *, int64_t> depths;
+  forEach([&](Ring &ring, LoadOp load) {
+    depths[&ring] = std::max(depths.lookup(&ring), slots.lookup(getKey(load)));
+  });
+  forEach([&](Ring &ring, LoadOp load) { load.setDepth(depths.lookup(&ring)); });
+  return success();
 }

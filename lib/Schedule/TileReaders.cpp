@@ -51,7 +51,12 @@ bool kiln::isReadBy(OpOperand &use, RoleAttr role) {
 bool kiln::isHandedOn(OpOperand &use) { return !follow(use).empty(); }
 
 std::optional<int64_t> kiln::findFirstStage(Operation *op) {
-  std::optional<int64_t> first;
+  std::optional<StagedUser> first = findFirstUser(op);
+  return first ? std::optional(first->stage + first->later) : std::nullopt;
+}
+
+std::optional<StagedUser> kiln::findFirstUser(Operation *op, StringRef role) {
+  std::optional<StagedUser> first;
   // Of a value's users so many trips later.
   SmallVector<std::pair<Value, int64_t>> values;
   for (Value result : op->getResults())
@@ -65,11 +70,14 @@ std::optional<int64_t> kiln::findFirstStage(Operation *op) {
       Operation *here = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
       if (!here)
         continue;
-      if (std::optional<int64_t> stage = findNumber(here, "stage"))
-        first = std::min(first.value_or(*stage + later), *stage + later);
-      else
+      if (std::optional<int64_t> stage = findNumber(here, "stage")) {
+        bool isOthers = !role.empty() && !getRoleName(here).empty() && getRoleName(here) != role;
+        if (!isOthers && (!first || *stage + later < first->stage + first->later))
+          first = {here, *stage, later};
+      } else {
         for (Value result : here->getResults())
           values.push_back({result, later});
+      }
       // What a loop hands on is there a trip later.
       auto loop = dyn_cast<scf::ForOp>(here->getParentOp());
       if (loop && isa<scf::YieldOp>(here))

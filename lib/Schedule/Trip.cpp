@@ -131,23 +131,34 @@ std::optional<Dependence> Trip::findMaker(Value value) const {
 
 //===- What a schedule must leave -----------------------------------------------------------===//
 
+/// What tells the slots of an op's uses of rings, or, in a loop or a condition where they are
+/// constants, uses them; with the side of each.
+static SmallVector<std::pair<RingSide, Operation *>> findSides(Operation *op) {
+  SmallVector<std::pair<RingSide, Operation *>> sides;
+  op->walk([&](Operation *inner) {
+    auto put = dyn_cast<PutOp>(inner);
+    auto get = dyn_cast<GetOp>(inner);
+    if (auto next = dyn_cast<NextOp>(inner))
+      sides.push_back({getRingSide(next), *next->user_begin()});
+    else if (inner != op && (put || get))
+      sides.push_back({{put ? put.getChannel() : get.getChannel(), unsigned(bool(put))}, inner});
+  });
+  return sides;
+}
+
 /// Both sides of a ring use its slots in the order of the source: iteration by iteration.
 static LogicalResult checkRings(const Trip &trip, ArrayRef<Operation *> source) {
   llvm::MapVector<RingSide, SmallVector<Operation *>> uses;
-  for (Operation *op : source) {
-    llvm::SmallSetVector<RingSide, 2> sides;
-    op->walk([&](NextOp next) { sides.insert(getRingSide(next)); });
-    for (RingSide side : sides)
-      uses[side].push_back(op);
-  }
+  for (Operation *op : source)
+    for (auto [side, user] : findSides(op))
+      if (SmallVector<Operation *> &ops = uses[side]; ops.empty() || ops.back() != op)
+        ops.push_back(op);
   for (auto &[side, ops] : uses)
     for (auto [x, y] : llvm::zip(ops, llvm::drop_begin(ops)))
       if (trip.stages.lookup(x) != trip.stages.lookup(y) || trip.getPlace(x) > trip.getPlace(y)) {
-        Operation *user = nullptr;
-        y->walk([&, its = side](NextOp next) {
-          if (getRingSide(next) == its)
-            user = *next->user_begin();
-        });
+        auto isIts = [side = side](const auto &use) { return use.first == side; };
+        SmallVector<std::pair<RingSide, Operation *>> found = findSides(y);
+        Operation *user = llvm::find_if(found, isIts)->second;
         return emitSourceError(user,
                                "expected uses of one ring, one of which stands in a condition or a "
                                "loop of the trip, to have one stage and the order of the source; "

@@ -60,6 +60,7 @@ private:
   void insertBarrier(size_t place, int64_t stage, bool publishes = false);
   void setInsertionPoint();
   TripTime findRelease(GetOp get) const;
+  bool isUsedInsideBefore(PutOp put) const;
   bool hasBarrier(TripTime from, TripTime to, int64_t distance) const;
 
   Trip &trip;
@@ -294,17 +295,35 @@ LogicalResult PutWaiter::waitInTurns() {
   return success();
 }
 
+/// Whether a loop or a condition of the trip that uses a ring stands in front of its put, with no
+/// barrier of the trip between.
+bool PutWaiter::isUsedInsideBefore(PutOp put) const {
+  for (size_t place = trip.getPlace(put); place-- > 0;) {
+    Operation *op = trip.ops[place];
+    bool isUse = op->walk([&](Operation *inner) {
+                     auto get = dyn_cast<GetOp>(inner);
+                     bool isIts = inner != op && get && get.getChannel() == put.getChannel();
+                     return isIts ? WalkResult::interrupt() : WalkResult::advance();
+                   }).wasInterrupted();
+    if (isUse || llvm::is_contained(barriers, op))
+      return isUse;
+  }
+  return false;
+}
+
 /// A slot is filled again once who had it has given it back, and all have been told.
 LogicalResult PutWaiter::separatePuts() {
   for (auto &[channel, ring] : rings)
     for (auto [place, put] : llvm::enumerate(ring.puts)) {
       auto [before, distance] = findUseBefore(place, ring.puts.size(), ring.depth);
+      if (!trip.loop && distance > 0)
+        continue; // of whatever ran before the block
       GetOp earlier = ring.gets[before];
       TripTime from = findRelease(earlier), to = trip.getTime(put);
       from.stage -= distance;
       if (!(from < to))
         return emitTooFewSlots(earlier, ring.depth);
-      if (hasBarrier(from, to, distance))
+      if (hasBarrier(from, to, distance) && !isUsedInsideBefore(put))
         continue;
       if (role.getSkew())
         return emitSourceError(put, "expected a ring of more than ")
@@ -340,7 +359,7 @@ LogicalResult PutWaiter::run() {
                              "expected to stand in a loop, since "
                              "copies of role \"")
              << role.getName() << "\" lag behind one another";
-    if (failed(waitForGets()))
+    if (failed(waitForGets()) || failed(separatePuts()))
       return failure();
     separateTrips();
     return success();

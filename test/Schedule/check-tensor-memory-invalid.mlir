@@ -11,7 +11,7 @@ tile.kernel @warps(%a: !view, %b: !tile.view<?x?xf32>)
   %zero = arith.constant dense<0.0> : !t
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<128x32xf16>, role = "load"} : !view -> tensor<128x32xf16>
   %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<32x32xf16>, role = "load"} : !view -> tensor<32x32xf16>
-  // expected-error@+1 {{expected a role of 4 warps behind a multiple of 4 to use the result, since #nvptx.tcgen05<"m128n32k16", f16, f32> has it in tensor memory, got role "use" of 8 behind 8}}
+  // expected-error@+1 {{expected a role of 4 warps to use the result, since #nvptx.tcgen05<"m128n32k16", f16, f32> has it in tensor memory, got role "use" of 8}}
   %d = tile.dot %x, %y, %zero {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 1} : tensor<128x32xf16>, tensor<32x32xf16> -> !t
   tile.store %d, %b[%c0, %c0] {role = "use"} : !t, !tile.view<?x?xf32>
   tile.return

@@ -33,8 +33,9 @@ tile.kernel @early(%a: !view, %c: !out) attributes {tile.roles = [#tile.role<"al
   %k = tile.dim %a, 1 : !view
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
   %sum = scf.for %kk = %c0 to %k step %c32 iter_args(%s = %zero) -> tensor<128x128xf32> {
-    // expected-error@+1 {{expected stages of what reads it behind its own, 0, since it is written to its slot at the end of a trip, got 0}}
-    %x = tile.load %a[%c0, %kk] {tile.atom = "through_registers", stage = 0} : !view -> tensor<128x32xbf16>
+    // expected-note@+1 {{the load}}
+    %x = tile.load %a[%c0, %kk] {tile.atom = "through_registers", stage = 0, tile.write_stage = 0} : !view -> tensor<128x32xbf16>
+    // expected-error@+1 {{expected a stage of at least 1, since what it reads is loaded at stage 0 and written to its slot at the end of a trip ('tile.write_stage' is 0), got 0}}
     %d = tile.dot %x, %x, %s transpose_b {tile.atom = "tcgen05", in_flight = 0, stage = 0}
        : tensor<128x32xbf16>, tensor<128x32xbf16> -> tensor<128x128xf32>
     scf.yield %d : tensor<128x128xf32>

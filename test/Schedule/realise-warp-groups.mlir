@@ -76,3 +76,24 @@ tile.kernel @numbers(%n: !tile.view<?xi32>, %a: !view, %b: !view) attributes {
   }
   tile.return
 }
+
+// Products that run on beside their warps are a group's, which begins at a multiple of its warps: the
+// roles of more warps come first in the block, and else the order is the author's.
+// CHECK-LABEL: tile.kernel @order
+// CHECK: role #tile.role<"add", warps = 4, copies = 2> {
+// CHECK: role #tile.role<"mma", warps = 4> {
+// CHECK: role #tile.role<"store", warps = 2> {
+// CHECK: role #tile.role<"load", warps = 1> {
+tile.kernel @order(%x: !view, %y: !view {tile.facts = #tile.facts<noalias>}, %z: !view {tile.facts = #tile.facts<noalias>}) attributes {
+    tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>, #tile.role<"store", warps = 2>, #tile.role<"add", warps = 4, copies = 2>]} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %few = arith.constant dense<0.0> : tensor<32xf32>
+  %a = arith.constant dense<1.0> : tensor<64x64xbf16>
+  %d = tile.dot %a, %a, %zero {atom = #nvptx.wgmma<"m64n64k16", bf16, f32>, role = "mma", in_flight = 0}
+     : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+  tile.store %few, %x[%c0] {role = "load"} : tensor<32xf32>, !view
+  tile.store %few, %y[%c0] {role = "store"} : tensor<32xf32>, !view
+  tile.store %few, %z[%c0] {role = "add"} : tensor<32xf32>, !view
+  tile.return
+}

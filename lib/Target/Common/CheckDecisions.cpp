@@ -156,22 +156,10 @@ static LogicalResult checkIssuers(DotOp dot, MmaAtomInterface atom) {
            << m << " rows or " << n << " columns, times a power of two, for each of the " << copies
            << " copies of role \"" << own.getName() << "\" to make by " << atom << ", got "
            << dot.getM() << " and " << dot.getN() << " for all";
-  int64_t first = 0;
-  for (auto role : dot->getParentOfType<KernelOp>()
-                       ->getAttrOfType<ArrayAttr>(kRolesAttrName)
-                       .getAsRange<RoleAttr>()) {
-    if (role == own)
-      break;
-    first += countWarps(dot->getParentOfType<KernelOp>(), role);
-  }
   if (own.getWarps() != atom.getWarps())
     return dot.emitOpError("expected ")
            << atom.getWarps() << " warps in each copy of role \"" << own.getName() << "\" for "
            << atom << ", got " << own.getWarps();
-  if (first % atom.getWarps())
-    return dot.emitOpError("expected roles in front of role \"")
-           << own.getName() << "\" of a multiple of " << atom.getWarps() << " warps for " << atom
-           << ", got " << first;
   return success();
 }
 

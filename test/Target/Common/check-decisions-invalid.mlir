@@ -139,24 +139,6 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
 #wgmma = #nvptx.wgmma<"m64n64k16", bf16, f32>
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-  // The warps of a group begin at a multiple of its size.
-  tile.kernel @group(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"mma", warps = 4>]} {
-    %c0 = arith.constant 0 : index
-    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-    %y = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !buffer, role = "load"} : !view -> tensor<64x64xbf16>
-    // expected-error @+1 {{expected roles in front of role "mma" of a multiple of 4 warps for #nvptx.wgmma<"m64n64k16", bf16, f32>, got 1}}
-    %e = tile.dot %y, %y, %zero {atom = #wgmma, role = "mma", in_flight = 0} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
-    tile.return
-  }
-}
-
-// -----
-
-!view = !tile.view<?x?xbf16>
-!buffer = !tile.buffer<64x64xbf16>
-#wgmma = #nvptx.wgmma<"m64n64k16", bf16, f32>
-
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   // Each copy makes a share of a product that the instruction can make.
   tile.kernel @share(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2]>}) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4, copies = 2>]} {
     %c0 = arith.constant 0 : index

@@ -52,24 +52,56 @@ def test_copies_lag(rng, chip: str, copy: str, product: str) -> None:
 
 
 @kiln.kernel
-def at_once(a: kiln.View, c: kiln.View, product: kiln.constexpr):
+def at_once(
+    a: kiln.View, c: kiln.View, product: kiln.constexpr, in_flight: kiln.constexpr,
+    depth: kiln.constexpr, write: kiln.constexpr, stage: kiln.constexpr,
+):  # fmt: skip
     kiln.grid(1)
     kiln.pin(roles=kiln.role("all", warps=4))
-    acc = kiln.zeros((64, 64), kiln.f32)
-    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
-        x = kiln.pin(a.load((0, k), (64, 32)), stage=0, atom="through_registers")
-        acc = kiln.pin(kiln.dot(x, x, acc, transpose_b=True), stage=0, atom=product)
+    acc = kiln.zeros((128, 128), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=depth):
+        x = kiln.pin(a.load((0, k), (128, 32)), stage=0, atom="through_registers")
+        if write is not None:
+            kiln.pin(x, write_stage=write)
+        acc = kiln.pin(kiln.dot(x, x, acc, transpose_b=True), stage=stage, atom=product)
+        if in_flight is not None:
+            kiln.pin(acc, in_flight=in_flight)
     c.store((0, 0), acc)
 
 
-@pytest.mark.parametrize("chip, product", [("sm_80", "mma_sync"), ("gfx1201", "matrix")])
-def test_what_comes_through_registers_is_used_in_a_later_stage(chip: str, product: str) -> None:
-    """It is written to its slot at the end of the trip that loads it."""
-    a, c = np.zeros((64, 64), BF16), np.zeros((64, 64), np.float32)
-    message = "expected what reads it at a later stage than 0, or at a place behind it in a trip"
+PRODUCTS = [
+    ("sm_80", "mma_sync", None), ("sm_90a", "wgmma", 0), ("sm_90a", "wgmma", 1),
+    ("sm_100a", "tcgen05", 0), ("gfx942", "matrix", None), ("gfx1201", "matrix", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("chip, product, in_flight", PRODUCTS)
+def test_what_comes_through_registers_is_used_in_its_trip(rng, chip, product, in_flight) -> None:
+    """Then it is written where it is loaded, not at the end of the trip."""
+    for depth in range(1 + bool(in_flight), 4):
+        k = 8 * int(rng.integers(1, 30))
+        a, c = rng.standard_normal((128, k)).astype(BF16), np.zeros((128, 128), np.float32)
+        at_once.options(device=f"emu:{chip}")(
+            a, c, product=product, in_flight=in_flight, depth=depth, write=None, stage=0
+        )
+        want = a.astype(np.float64) @ a.astype(np.float64).T
+        assert np.abs(c - want).max() <= 1e-3, (depth, k)
+
+
+@pytest.mark.parametrize("chip, product, in_flight", PRODUCTS)
+@pytest.mark.parametrize("write, stage", [(0, 0), (1, 1), (1, 0)])
+def test_what_is_read_before_it_is_written(chip, product, in_flight, write, stage) -> None:
+    a, c = np.zeros((128, 64), BF16), np.zeros((128, 128), np.float32)
+    message = (
+        f"'tile.dot' op expected a stage of at least {write + 1}, since what it reads is loaded at "
+        rf"stage 0 and written to its slot at the end of a trip \('tile.write_stage' is {write}\), "
+        f"got {stage}"
+    )
     with pytest.raises(kiln.CompileError, match=message) as got:
-        at_once.options(device=f"emu:{chip}")(a, c, product=product)
-    assert "a.load((0, k), (64, 32))" in str(got.value)
+        at_once.options(device=f"emu:{chip}")(
+            a, c, product=product, in_flight=in_flight, depth=4, write=write, stage=stage
+        )
+    assert "kiln.dot(x, x, acc" in str(got.value)
 
 
 # Rows of boxes wider than the widest row of the engine's; rows too few for all copies, which share
