@@ -18,6 +18,11 @@ static SmallVector<int64_t> shareOut(ArrayRef<int64_t> shape, int dim, int64_t c
 }
 
 BufferType kiln::findShareBuffer(BufferType wanted, const ShareChange &change) {
+  // What is read may lie otherwise in threads, for which a buffer counts one odd factor alone.
+  auto isOdd = [](int64_t extent) { return !llvm::isPowerOf2_64(extent); };
+  if (change.from >= 0 &&
+      llvm::count_if(shareOut(wanted.getShape(), change.to, change.copies), isOdd) > 1)
+    return {};
   SmallVector<int64_t> share = shareOut(wanted.getShape(), change.from, change.copies);
   SmallVector<int64_t> box = shareOut(share, change.to, change.copies);
   if (BufferType part = getPartType(wanted, share); part && getPartType(part, box))
@@ -40,17 +45,21 @@ BufferType kiln::findShareBuffer(BufferType wanted, const ShareChange &change) {
   return getPartType(made, box) ? made : BufferType();
 }
 
-/// A tensor of several boxes along a dimension, which each thread counts by registers.
+/// A tensor of several boxes along a dimension, which each thread counts by registers: what counts
+/// an odd factor, of boxes or in them, is the highest.
 static RankedTensorType getBoxes(RankedTensorType box, int dim, int64_t count) {
   LinearLayout layout = cast<LayoutAttr>(box.getEncoding()).toLinear(box.getShape());
   SmallVector<LinearLayout::InDim> ins(layout.getIns());
   SmallVector<int64_t> shape(box.getShape());
   auto *registers = llvm::find_if(ins, [](auto &in) { return in.name == kRegister; });
+  SmallVector<LinearLayout::Basis> numbers;
   for (int64_t number = 1; number < count; number *= 2) {
-    LinearLayout::Basis basis(shape.size(), 0);
-    basis[dim] = number * shape[dim];
-    registers->bases.push_back(basis);
+    numbers.emplace_back(shape.size(), 0);
+    numbers.back()[dim] = number * shape[dim];
   }
+  auto &bases = registers->bases;
+  bases.insert(llvm::isPowerOf2_64(count) ? bases.begin() : bases.end(), numbers.begin(),
+               numbers.end());
   shape[dim] *= count;
   return withLayout(RankedTensorType::get(shape, box.getElementType()),
                     *LinearLayout::create(ins, getTensorOuts(shape)));
@@ -76,11 +85,14 @@ void CopyCombiner::exchange(ConvertLayoutOp op, BufferType type, const ShareChan
     WriteOp::create(inner, loc, input, place);
   }
   meet();
+  auto result = cast<RankedTensorType>(op.getType());
   SmallVector<int64_t> shape = shareOut(type.getShape(), change.to, change.copies);
+  // As the result has it, if each thread counts boxes by registers there.
+  std::optional<LinearLayout> layout = getBoxLayout(getLayout(op.getResult()), shape);
   ThreadShape threads = {getTarget(op).getChipRecord().warpSize,
                          unsigned(groups.getRole(number).getWarps())};
   auto box = withLayout(RankedTensorType::get(shape, type.getElementType()),
-                        getBlockedLayout(shape, /*width=*/1, threads));
+                        layout ? *layout : getBlockedLayout(shape, /*width=*/1, threads));
   SmallVector<Value> offsets(shape.size(), math.constant(0));
   if (change.to >= 0)
     offsets[change.to] = math.mul(copy, math.constant(shape[change.to]));
@@ -90,10 +102,12 @@ void CopyCombiner::exchange(ConvertLayoutOp op, BufferType type, const ShareChan
       place = PartOp::create(builder, loc, getPartType(type, shape), place, offsets);
     parts.push_back(ReadOp::create(builder, loc, box, place));
   }
-  Value all = ConcatOp::create(builder, loc, getBoxes(box, change.from, change.copies), parts,
+  RankedTensorType stored = getStoredType(result);
+  Value all = ConcatOp::create(builder, loc,
+                               layout ? stored : getBoxes(box, change.from, change.copies), parts,
                                change.from);
-  auto result = cast<RankedTensorType>(op.getType());
-  all = ConvertLayoutOp::create(builder, loc, getStoredType(result), all);
+  if (!layout)
+    all = ConvertLayoutOp::create(builder, loc, stored, all);
   op.getResult().replaceAllUsesWith(unmakeStored(builder, loc, all, result));
   op.erase();
 }
