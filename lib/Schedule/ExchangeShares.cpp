@@ -4,7 +4,6 @@
 #include "Decisions.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
-#include "kiln/Target/TargetInterface.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -89,7 +88,7 @@ void CopyCombiner::exchange(ConvertLayoutOp op, BufferType type, const ShareChan
   SmallVector<int64_t> shape = shareOut(type.getShape(), change.to, change.copies);
   // As the result has it, if each thread counts boxes by registers there.
   std::optional<LinearLayout> layout = getBoxLayout(getLayout(op.getResult()), shape);
-  ThreadShape threads = {getTarget(op).getChipRecord().warpSize,
+  ThreadShape threads = {unsigned(getLayout(op.getResult()).getInSize(kLane)),
                          unsigned(groups.getRole(number).getWarps())};
   auto box = withLayout(RankedTensorType::get(shape, type.getElementType()),
                         layout ? *layout : getBlockedLayout(shape, /*width=*/1, threads));
@@ -103,9 +102,9 @@ void CopyCombiner::exchange(ConvertLayoutOp op, BufferType type, const ShareChan
     parts.push_back(ReadOp::create(builder, loc, box, place));
   }
   RankedTensorType stored = getStoredType(result);
-  Value all = ConcatOp::create(builder, loc,
-                               layout ? stored : getBoxes(box, change.from, change.copies), parts,
-                               change.from);
+  Value all =
+      ConcatOp::create(builder, loc, layout ? stored : getBoxes(box, change.from, change.copies),
+                       parts, change.from);
   if (!layout)
     all = ConvertLayoutOp::create(builder, loc, stored, all);
   op.getResult().replaceAllUsesWith(unmakeStored(builder, loc, all, result));

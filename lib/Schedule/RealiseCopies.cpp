@@ -283,8 +283,8 @@ void CopyRealiser::maskOthers(Operation *atomic) {
 }
 
 /// The buffer through which each copy takes what it has of a converted tensor, if that is not what
-/// it had before: of the whole, of which each has all, or of another copy's share. Null if it is, or
-/// if there is no such buffer.
+/// it had before: of the whole, of which each has all, or of another copy's share. Null if it is,
+/// or if there is no such buffer.
 BufferType CopyRealiser::findBuffer(ConvertLayoutOp op) {
   ShareChange change = getChange(op);
   ConversionAttr how = op.getHowAttr();
@@ -356,8 +356,9 @@ LogicalResult CopyRealiser::check(Operation *op) {
       return success();
     }
     if (role.getSkew())
-      return emitSourceError(op, "expected a role whose copies come to it together, since each takes "
-                                 "what others have of a tensor, got role \"")
+      return emitSourceError(op,
+                             "expected a role whose copies come to it together, since each takes "
+                             "what others have of a tensor, got role \"")
              << role.getName() << "\" with a skew of " << role.getSkew();
     exchanges.push_back(conversion);
     return success();

@@ -201,9 +201,9 @@ LogicalResult HandOver::checkFetcher(DotOp dot, RoleAttr role) {
   if (role.getWarps() == warps)
     return success();
   return dot.emitOpError("expected a role of ")
-         << warps << " warps to use the result, since "
-         << dot.getAtomAttr() << " has it in tensor memory, got role \"" << role.getName()
-         << "\" of " << role.getWarps();
+         << warps << " warps to use the result, since " << dot.getAtomAttr()
+         << " has it in tensor memory, got role \"" << role.getName() << "\" of "
+         << role.getWarps();
 }
 
 LogicalResult HandOver::checkSum(DotOp dot) {

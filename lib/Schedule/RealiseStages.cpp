@@ -92,8 +92,7 @@ static void enterBlock(const Trip &trip, const Context &context) {
     auto isOfRing = [&](PutOp other) { return other.getChannel() == put.getChannel(); };
     bool isFew = put.getChannel().getType().getDepth() <
                  2 * llvm::count_if(trip.block.getOps<PutOp>(), isOfRing);
-    bool mayBeRead =
-        context.knownSlots || (isFew && !put->getParentOfType<LoopLikeOpInterface>());
+    bool mayBeRead = context.knownSlots || (isFew && !put->getParentOfType<LoopLikeOpInterface>());
     if (!mayBeRead || !put.getChannel().getType().getOwn() ||
         !isUsedBefore(put.getChannel(), put, isItsOwn))
       continue;

@@ -67,9 +67,8 @@ static HandedTile addTile(RewriterBase &rewriter, scf::ForOp loop, unsigned inde
   auto yield = [&](OpBuilder &, Location, ArrayRef<BlockArgument>) -> SmallVector<Value> {
     return {loop.getYieldedValues()[index]};
   };
-  auto made = cast<scf::ForOp>(
-      *loop.replaceWithAdditionalYields(rewriter, init, /*replaceInitOperandUsesInLoop=*/false,
-                                        yield));
+  auto made = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, init, /*replaceInitOperandUsesInLoop=*/false, yield));
   unsigned own = made.getNumResults() - 1;
   return {made, own, made.getRegionIterArg(own), made.getResult(own)};
 }
@@ -104,15 +103,16 @@ static SmallVector<HandedTile> findTiles(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     for (auto [index, next] : llvm::enumerate(loop.getYieldedValues()))
       if (isLoaded(next))
-        tiles.push_back({loop, unsigned(index), loop.getRegionIterArg(index), loop.getResult(index)});
+        tiles.push_back(
+            {loop, unsigned(index), loop.getRegionIterArg(index), loop.getResult(index)});
   } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
     for (auto [index, value] : llvm::enumerate(loop.getConditionOp().getArgs())) {
       auto before = dyn_cast<BlockArgument>(value);
       // What asks for another trip is no role's alone.
       if (before && before.getOwner() == loop.getBeforeBody() && before.hasOneUse() &&
           isLoaded(loop.getYieldOp().getOperand(before.getArgNumber())))
-        tiles.push_back({loop, unsigned(index), loop.getAfterArguments()[index],
-                         loop.getResult(index)});
+        tiles.push_back(
+            {loop, unsigned(index), loop.getAfterArguments()[index], loop.getResult(index)});
     }
   }
   return tiles;
@@ -136,8 +136,8 @@ static Value makeInit(RewriterBase &rewriter, Operation *loop, unsigned index) {
   return rewriter.clone(*maker)->getResult(0);
 }
 
-/// Shares out the first tile of a loop that several roles use, one role at a time. False if there is
-/// none.
+/// Shares out the first tile of a loop that several roles use, one role at a time. False if there
+/// is none.
 static bool shareTile(RewriterBase &rewriter, Operation *loop) {
   for (HandedTile &tile : findTiles(loop)) {
     llvm::SetVector<StringRef> roles;
@@ -163,10 +163,10 @@ static bool shareTile(RewriterBase &rewriter, Operation *loop) {
 void kiln::shareHandedTiles(KernelOp kernel) {
   IRRewriter rewriter(kernel.getContext());
   for (bool changes = true; changes;)
-    changes = kernel.getBody()
-                  .walk([&](Operation *op) {
-                    return shareTile(rewriter, op) ? WalkResult::interrupt()
-                                                   : WalkResult::advance();
-                  })
-                  .wasInterrupted();
+    changes =
+        kernel.getBody()
+            .walk([&](Operation *op) {
+              return shareTile(rewriter, op) ? WalkResult::interrupt() : WalkResult::advance();
+            })
+            .wasInterrupted();
 }

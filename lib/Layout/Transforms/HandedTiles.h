@@ -7,8 +7,8 @@
 namespace kiln {
 
 /// Has loops that hand what a load brings on to their next trip do so once for each role that uses
-/// it there, or behind the loop: each has it in registers of its own. Where it is handed on further,
-/// or conditions give it, it stays as it is.
+/// it there, or behind the loop: each has it in registers of its own. Where it is handed on
+/// further, or conditions give it, it stays as it is.
 void shareHandedTiles(tile::KernelOp kernel);
 
 } // namespace kiln
