@@ -1,5 +1,6 @@
-// Reductions and scans along what the copies of a role share out: each makes a partial result of
-// its part, and all of them combine these.
+// What copies of a role do together. Reductions and scans along what they share out: each makes a
+// partial result of its part, and all of them combine these. Tensors that they share out otherwise
+// than before, or of which each needs all: each writes its part, and reads what it needs.
 #ifndef KILN_LIB_SCHEDULE_ACROSSCOPIES_H
 #define KILN_LIB_SCHEDULE_ACROSSCOPIES_H
 
@@ -16,6 +17,17 @@ bool isAcrossCopies(mlir::Operation *op, tile::RoleAttr role);
 /// type each of them is: ops that are made one after another have the same.
 llvm::SmallVector<std::pair<tile::BufferType, unsigned>> getPartialBuffers(mlir::Operation *op);
 
+/// How copies share out a tensor, and then share it out otherwise: along which dimensions, where -1
+/// is that each has all.
+struct ShareChange {
+  int from, to;
+  int64_t copies;
+};
+
+/// The buffer of one copy's share of a tensor, of which others take theirs or all: as part of
+/// `wanted`, if what they take is one piece of that, else otherwise. Null if there is none.
+tile::BufferType findShareBuffer(tile::BufferType wanted, const ShareChange &change);
+
 /// Lets the copies of a role combine what each has made of its part.
 class CopyCombiner {
 public:
@@ -23,6 +35,10 @@ public:
 
   /// `op` has this copy's share of each tensor already; `copy` is the copy's number.
   void combine(mlir::Operation *op, mlir::Value copy);
+  /// Lets each take its share of the result of a conversion, or all of it, through such buffers: of
+  /// its input it has its share.
+  void exchange(tile::ConvertLayoutOp op, tile::BufferType type, const ShareChange &change,
+                mlir::Value copy);
 
 private:
   llvm::SmallVector<mlir::Value> getBuffers(std::pair<tile::BufferType, unsigned> key);

@@ -3,6 +3,7 @@
 // the copy of its own number there.
 #include "AcrossCopies.h"
 #include "Boxes.h"
+#include "NarrowViews.h"
 #include "SourceErrors.h"
 #include "SumChannels.h"
 #include "kiln/Dialect/Tile/IR/BareTypes.h"
@@ -52,7 +53,7 @@ public:
     });
     if (looked.wasInterrupted())
       return failure();
-    if (parts.empty() && wholeAtomics.empty() && spreads.empty() &&
+    if (parts.empty() && wholeAtomics.empty() && spreads.empty() && exchanges.empty() &&
         llvm::none_of(shares, [](const auto &entry) { return entry.second.dim >= 0; }))
       return success();
     OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
@@ -67,6 +68,8 @@ public:
       retype(value, share.type);
     for (ConvertLayoutOp op : spreads)
       spread(op);
+    for (ConvertLayoutOp op : exchanges)
+      combiner.exchange(op, buffers.lookup(op), getChange(op), copy);
     for (Operation *op : across)
       combiner.combine(op, copy);
     // A copy's share of a tensor may lie otherwise in memory than the whole: that is decided anew.
@@ -88,7 +91,10 @@ private:
   void shiftCopy(CopyInOp copyIn);
   void shiftIota(IotaOp iota);
   void maskOthers(Operation *atomic);
-  BufferType findSpreadBuffer(ConvertLayoutOp op);
+  ShareChange getChange(ConvertLayoutOp op) const {
+    return {getDim(op.getInput()), getDim(op.getResult()), role.getCopies()};
+  }
+  BufferType findBuffer(ConvertLayoutOp op);
   void spread(ConvertLayoutOp op);
   void retype(Value value, RankedTensorType tensor);
   int getDim(Value value) const override {
@@ -113,6 +119,11 @@ private:
   SmallVector<Operation *> wholeAtomics;
   /// Conversions of what each copy has all of to what they share out.
   SmallVector<ConvertLayoutOp> spreads;
+  /// Conversions of what they share out to what each has all of, or to what they share out along
+  /// another dimension.
+  SmallVector<ConvertLayoutOp> exchanges;
+  /// Through which both go.
+  DenseMap<Operation *, BufferType> buffers;
   /// Reductions and scans along what they share out.
   SmallVector<Operation *> across;
   CopyCombiner combiner;
@@ -271,22 +282,22 @@ void CopyRealiser::maskOthers(Operation *atomic) {
   });
 }
 
-/// The buffer through which each copy takes its share of a tensor of which it has all; null if the
-/// conversion is none of that kind, or a share is no piece of the buffer.
-BufferType CopyRealiser::findSpreadBuffer(ConvertLayoutOp op) {
-  int dim = getDim(op.getResult());
+/// The buffer through which each copy takes what it has of a converted tensor, if that is not what
+/// it had before: of the whole, of which each has all, or of another copy's share. Null if it is,
+/// or if there is no such buffer.
+BufferType CopyRealiser::findBuffer(ConvertLayoutOp op) {
+  ShareChange change = getChange(op);
   ConversionAttr how = op.getHowAttr();
-  if (getDim(op.getInput()) >= 0 || dim < 0 || how.getKind() != ConversionKind::Memory)
+  if (change.from == change.to || !how || how.getKind() != ConversionKind::Memory)
     return {};
   RankedTensorType stored = getStoredType(cast<RankedTensorType>(op.getInput().getType()));
   auto whole =
       BufferType::get(op.getContext(), stored.getShape(), stored.getElementType(), how.getBuffer());
-  const Share &share = shares.find(op.getResult())->second;
-  return getPartType(whole, share.type.getShape()) ? whole : BufferType();
+  return findShareBuffer(whole, change);
 }
 
 void CopyRealiser::spread(ConvertLayoutOp op) {
-  BufferType whole = findSpreadBuffer(op);
+  BufferType whole = buffers.lookup(op);
   Location loc = op.getLoc();
   OpBuilder entry = OpBuilder::atBlockBegin(&region.front()), builder(op);
   Value buffer = AllocOp::create(entry, loc, whole);
@@ -305,7 +316,8 @@ void CopyRealiser::spread(ConvertLayoutOp op) {
   op.erase();
 }
 
-/// No op may carry elements from one copy to another but by their partial results.
+/// No op may carry elements from one copy to another but by their partial results, or through a
+/// buffer.
 LogicalResult CopyRealiser::check(Operation *op) {
   if (isOfAllCopies(op) && role.getSkew())
     return op->emitOpError("expected a role whose copies come to it together, since one of them "
@@ -325,9 +337,9 @@ LogicalResult CopyRealiser::check(Operation *op) {
     return !access.getExtents() ||
            succeeded(checkExtents(op, *access.getExtents(), dim, size, role));
   };
-  if (auto load = dyn_cast<LoadOp>(op); load && !extentsFit(load, load.getResult()))
-    return failure();
-  if (auto store = dyn_cast<StoreOp>(op); store && !extentsFit(store, store.getValue()))
+  // An engine stores boxes of a view as the kernel has it.
+  auto store = dyn_cast<StoreOp>(op);
+  if (store && store.getAtomAttr() && !extentsFit(store, store.getValue()))
     return failure();
   if (auto put = dyn_cast<PutOp>(op))
     return checkPut(put);
@@ -336,8 +348,19 @@ LogicalResult CopyRealiser::check(Operation *op) {
   // Each copy has slots of its own.
   if (getHandedSum(op))
     return success();
-  if (auto conversion = dyn_cast<ConvertLayoutOp>(op); conversion && findSpreadBuffer(conversion)) {
-    spreads.push_back(conversion);
+  auto conversion = dyn_cast<ConvertLayoutOp>(op);
+  if (BufferType buffer = conversion ? findBuffer(conversion) : BufferType()) {
+    buffers[op] = buffer;
+    if (getDim(conversion.getInput()) < 0) {
+      spreads.push_back(conversion);
+      return success();
+    }
+    if (role.getSkew())
+      return emitSourceError(op,
+                             "expected a role whose copies come to it together, since each takes "
+                             "what others have of a tensor, got role \"")
+             << role.getName() << "\" with a skew of " << role.getSkew();
+    exchanges.push_back(conversion);
     return success();
   }
   auto distribution = dyn_cast<DistributionInterface>(op);
@@ -424,21 +447,29 @@ void CopyRealiser::shift(Operation *op) {
     OpOperand &offset = offsets[getViewDim(dim, dropped)];
     offset.set(math.add(offset.get(), getOffset(builder, tensor)));
   };
+  // What a tile has grown by is at the end of it, with the last copies, for which the view ends.
   auto shareExtents = [&](auto access, Value tensor) {
     int dim = getDim(tensor);
     if (dim < 0 || !access.getExtents())
       return;
     SmallVector<int64_t> extents(*access.getExtents());
-    extents[dim] = shares.find(tensor)->second.type.getDimSize(dim);
+    int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+    int64_t own = shares.find(tensor)->second.type.getDimSize(dim);
+    if (extents[dim] < size) {
+      int64_t at = getViewDim(dim, access.getDropped());
+      access.getViewMutable().set(narrowView(builder, op->getLoc(), access.getView(), at,
+                                             access.getOffsets()[at], extents[dim]));
+    }
+    extents[dim] = own;
     access.setExtents(extents);
   };
   if (auto load = dyn_cast<LoadOp>(op)) {
-    moveOffset(load.getOffsetsMutable(), load.getResult());
-    return shareExtents(load, load.getResult());
+    shareExtents(load, load.getResult());
+    return moveOffset(load.getOffsetsMutable(), load.getResult(), load.getDropped());
   }
   if (auto store = dyn_cast<StoreOp>(op)) {
-    moveOffset(store.getOffsetsMutable(), store.getValue(), store.getDropped());
-    return shareExtents(store, store.getValue());
+    shareExtents(store, store.getValue());
+    return moveOffset(store.getOffsetsMutable(), store.getValue(), store.getDropped());
   }
   if (auto iota = dyn_cast<IotaOp>(op)) {
     if (getDim(iota.getResult()) == int(iota.getDim()))

@@ -298,7 +298,8 @@ def RealiseWarpGroups : Schedule_Pass<"tile-realise-warp-groups"> {
     is a `tile.warp_groups`; each region has the ops of its role, and of all others what they need:
     loops, conditions and scalars are made again in each region. A scalar that one role makes, as
     what an atomic gives or what becomes of a tensor, goes to the roles that use it through a channel
-    of one element. The kernel has as many `tile.warps` as its roles together.
+    of one element. The kernel has as many `tile.warps` as its roles together. Roles stand in the
+    author's order, unless groups of warps would not begin at multiples of their size.
 
     The source's order of two roles' accesses to one argument, of which one writes, is that of
     what is handed over in between: it is an error if nothing is, and tiles are not known to lie apart.
@@ -438,13 +439,17 @@ def RealiseCopies : Schedule_Pass<"tile-realise-copies"> {
     is pending, whose place in tensor memory comes later; where other roles fetch it, slots become one a copy.
     A tensor whose layout has no such bits is each copy's own. Of a reduction or a scan along what
     copies share out each makes a part, and writes it to a buffer of the program: all meet
-    (`tile.barrier all_copies`), and each combines the parts of all in the order of the copies.
+    (`tile.barrier all_copies`), and each combines the parts of all in the order of the copies. So they
+    take what others have of a tensor that is converted to one of which each has all, or that they
+    share out along another dimension. Of a tile that has grown (`extents`) the last copies have less,
+    for which a `tile.subview` ends with it.
     A conversion through memory of what copies share out has no `how` any more, and new ones have
     none: `tile-decide-conversions` comes behind.
 
     Before: `tensor<128x256xf32, #layout of 8 warps>` in a role of 4 warps and 2 copies.
     After: `tensor<64x256xf32, #layout of 4 warps>`. Of a role of 3 copies it is a third of 192 rows.
-    The tests are `test/Schedule/realise-copies.mlir` and `realise-copies-across.mlir`.
+    The tests are `test/Schedule/realise-copies.mlir`, `realise-copies-across.mlir` and
+    `realise-copies-exchanged.mlir`.
   }];
 }
 

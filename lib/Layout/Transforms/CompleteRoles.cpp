@@ -1,4 +1,5 @@
 // Gives each op that must say who runs it the role that the ops around it tell.
+#include "HandedTiles.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
@@ -348,9 +349,12 @@ namespace {
 struct CompleteRoles : kiln::impl::CompleteRolesBase<CompleteRoles> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName))
+      if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName)) {
         if (failed(complete(kernel, roles)))
           return signalPassFailure();
+        if (roles.size() > 1)
+          shareHandedTiles(kernel);
+      }
   }
 };
 } // namespace

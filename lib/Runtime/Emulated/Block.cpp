@@ -423,11 +423,11 @@ void Block::waitUntil(std::function<bool()> mayGo, const std::string &what) {
   yield();
 }
 
-std::string Block::writeShared(unsigned thread, uint64_t address, uint32_t word) {
+std::string Block::writeShared(unsigned thread, uint64_t address, const void *data, int64_t bytes) {
   constexpr int writing = 2;
-  std::string wrong = shared.access(thread, address, sizeof(word), writing, &word);
+  std::string wrong = shared.access(thread, address, bytes, writing, data);
   if (wrong.empty())
-    std::memcpy(reinterpret_cast<void *>(address), &word, sizeof(word));
+    std::memcpy(reinterpret_cast<void *>(address), data, bytes);
   return wrong;
 }
 

@@ -102,8 +102,8 @@ public:
   const SharedMemory &getShared() const { return shared; }
   /// All lanes of a thread's warp have met.
   void meetLanes(unsigned thread) { shared.meetLanes(thread); }
-  /// A word of shared memory that an instruction writes for a thread; what is wrong, or nothing.
-  std::string writeShared(unsigned thread, uint64_t address, uint32_t word);
+  /// What an instruction writes to shared memory for a thread; what is wrong, or nothing.
+  std::string writeShared(unsigned thread, uint64_t address, const void *data, int64_t bytes);
 
   unsigned currentThread() const;
   const Launch &launch;

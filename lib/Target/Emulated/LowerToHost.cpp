@@ -172,12 +172,11 @@ private:
   /// it for the others. What the lanes behind these name has no meaning.
   void checkRows(IRBuilder<> &builder, CallInst &call, uint64_t bytes, unsigned rows) {
     Type *i64 = builder.getInt64Ty(), *i32 = builder.getInt32Ty();
-    bool isWritten = call.getType()->isVoidTy();
-    constexpr int kRead = 1, kWrite = 2, kShared = 8;
+    constexpr int kRead = 1, kShared = 8;
     builder.CreateCall(
         declare("kiln_emulated_row", builder.getVoidTy(), {pointerType(), i64, i32, i32}),
         {toFlat(builder, call.getArgOperand(0)), builder.getInt64(bytes),
-         builder.getInt32((isWritten ? kWrite : kRead) | kShared), builder.getInt32(rows)});
+         builder.getInt32(kRead | kShared), builder.getInt32(rows)});
   }
 
   /// Chips put -0 below +0, where the host takes either operand, and of two NaNs it matters not
@@ -247,7 +246,7 @@ private:
       call.eraseFromParent();
       return Error::success();
     }
-    if (name.starts_with("llvm.nvvm.ldmatrix.") || name.starts_with("llvm.nvvm.stmatrix."))
+    if (name.starts_with("llvm.nvvm.ldmatrix."))
       checkRows(builder, call, 16, countRows(name));
     if (name.starts_with("llvm.amdgcn.ds.read.tr"))
       checkRows(builder, call, 8, kMostLanes);

@@ -162,3 +162,28 @@ tile.kernel @reduced(%a: !tile.view<?xf16>, %b: !view, %c: !tile.view<?xf32>) at
   tile.store %e, %b[%c0] {role = "y"} : tensor<64xf32>, !view
   tile.return
 }
+
+// Each role has in its own registers what the loop hands on.
+// CHECK-LABEL: tile.kernel @handed_on
+tile.kernel @handed_on(%a: !tile.view<?xf16>, %b: !view, %c: !view, %n: index) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"x", warps = 4>, #tile.role<"y", warps = 8>]} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  // CHECK: %[[INIT:.*]] = arith.constant dense<0.0
+  // CHECK: %[[OWN:.*]] = arith.constant dense<0.0
+  %zero = arith.constant dense<0.0> : tensor<64xf16>
+  // CHECK: scf.for {{.*}} iter_args(%[[X:[^ ]*]] = %[[INIT]], %[[Y:[^ ]*]] = %[[OWN]])
+  %last = scf.for %i = %c0 to %n step %c64 iter_args(%before = %zero) -> tensor<64xf16> {
+    // CHECK: %[[T:.*]] = tile.load
+    %t = tile.load %a[%i] {tile.atom = "tma", role = "load"} : !tile.view<?xf16> -> tensor<64xf16>
+    // CHECK-DAG: %[[EX:.*]] = arith.extf %[[X]]
+    // CHECK-DAG: %[[EY:.*]] = arith.extf %[[Y]]
+    %e = arith.extf %before : tensor<64xf16> to tensor<64xf32>
+    // CHECK-DAG: tile.store %[[EX]], {{.*}} {role = "y"}
+    // CHECK-DAG: tile.store %[[EY]], {{.*}} {role = "x"}
+    tile.store %e, %b[%i] {role = "x"} : tensor<64xf32>, !view
+    tile.store %e, %c[%i] {role = "y"} : tensor<64xf32>, !view
+    // CHECK: scf.yield %[[T]], %[[T]]
+    scf.yield %t : tensor<64xf16>
+  }
+  tile.return
+}

@@ -202,6 +202,27 @@ TEST(Block, ARaceIsFound) {
               HasSubstr("a race"));
 }
 
+TEST(Block, MatricesOfWarpsMeet) {
+  /// Eight rows from a place on.
+  static int32_t offset;
+  static bool isSame;
+  auto kernel = [](const uint64_t *) {
+    struct {
+      void *row;
+      uint32_t pair;
+    } operands{memory().data() + 16 * (thread() % 8) + offset, isSame ? 7u : uint32_t(thread())};
+    kiln_emulated_instruction("nvvm.stmatrix.sync.aligned.m8n8.x1.b16", &operands, nullptr, 5);
+  };
+  isSame = true;
+  EXPECT_EQ(run(kernel), "");
+  EXPECT_EQ(run(kernel, /*threads=*/32), "");
+  isSame = false;
+  EXPECT_THAT(run(kernel), HasSubstr("a race"));
+  EXPECT_EQ(run(kernel, /*threads=*/32), "");
+  offset = 8;
+  EXPECT_THAT(run(kernel, /*threads=*/32), HasSubstr("misaligned"));
+}
+
 TEST(Block, BarriersMustBeMetByAll) {
   EXPECT_THAT(run([](const uint64_t *) {
                 if (thread() < 40)

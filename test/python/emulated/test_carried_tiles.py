@@ -78,18 +78,63 @@ def heads(a: kiln.View, c: kiln.View, copy: kiln.constexpr, depth: kiln.constexp
 
 
 @kiln.kernel
-def divided(a: kiln.View, c: kiln.View, d: kiln.View):
-    """Two roles use what the loop hands on."""
+def divided(
+    a: kiln.View, c: kiln.View, d: kiln.View,
+    copy: kiln.constexpr, depth: kiln.constexpr, warps: kiln.constexpr,
+):  # fmt: skip
+    """Two roles use what the loop hands on, and one of them the last of it."""
+    kiln.grid(1)
+    kiln.pin(
+        roles=(kiln.role("load", warps=4), kiln.role("one", warps=4), kiln.role("two", warps=warps))
+    )
+    s, t = kiln.zeros((64, 64), F32), kiln.zeros((64, 64), F32)
+    before = kiln.zeros((64, 64), a.dtype)
+    for k in kiln.pin(range(0, a.shape[1], 64), depth=depth):
+        x = kiln.pin(a.load((0, k), (64, 64)), atom=copy, role="load")
+        s = kiln.pin(s + x.to(F32) * before.to(F32), role="one")
+        t = kiln.pin(t + before.to(F32), role="two")
+        before = x
+    kiln.pin(c.store((0, 0), s), role="one")
+    kiln.pin(d.store((0, 0), t + 2.0 * before.to(F32)), role="two")
+
+
+@kiln.kernel
+def last_of(
+    a: kiln.View, c: kiln.View, d: kiln.View,
+    copy: kiln.constexpr, depth: kiln.constexpr, warps: kiln.constexpr,
+):  # fmt: skip
+    """The same in trips that nobody counts; one role uses the last alone."""
+    kiln.grid(1)
+    kiln.pin(
+        roles=(kiln.role("load", warps=4), kiln.role("one", warps=4), kiln.role("two", warps=warps))
+    )
+    s = kiln.zeros((64, 64), F32)
+    before = kiln.zeros((64, 64), a.dtype)
+    k = 0
+    while k < a.shape[1]:
+        x = kiln.pin(a.load((0, k), (64, 64)), atom=copy, role="load", depth=depth)
+        s = kiln.pin(s + x.to(F32) * before.to(F32), role="one")
+        before = x
+        k += 64
+    kiln.pin(c.store((0, 0), s), role="one")
+    kiln.pin(d.store((0, 0), before.to(F32)), role="two")
+
+
+@kiln.kernel
+def two_back(a: kiln.View, c: kiln.View, d: kiln.View):
+    """What the loop hands on it hands on further."""
     kiln.grid(1)
     kiln.pin(
         roles=(kiln.role("load", warps=4), kiln.role("one", warps=4), kiln.role("two", warps=4))
     )
     s, t = kiln.zeros((64, 64), F32), kiln.zeros((64, 64), F32)
     before = kiln.zeros((64, 64), a.dtype)
+    earlier = kiln.zeros((64, 64), a.dtype)
     for k in kiln.pin(range(0, a.shape[1], 64), depth=2):
         x = kiln.pin(a.load((0, k), (64, 64)), atom="tma", role="load")
         s = kiln.pin(s + x.to(F32) * before.to(F32), role="one")
-        t = kiln.pin(t + before.to(F32), role="two")
+        t = kiln.pin(t + earlier.to(F32), role="two")
+        earlier = before
         before = x
     kiln.pin(c.store((0, 0), s), role="one")
     kiln.pin(d.store((0, 0), t), role="two")
@@ -133,10 +178,29 @@ def test_other_loops(rng, chip: str) -> None:
     assert np.abs(c - want).max() <= 1e-3, depth
 
 
-def test_two_roles_are_refused() -> None:
+@pytest.mark.parametrize("warps", [4, 8])
+@pytest.mark.parametrize(
+    "chip, copy",
+    [("sm_80", "cp_async"), ("sm_90a", "tma"), ("sm_90a", "through_registers"), ("sm_100a", "tma")],
+)
+def test_each_role_has_its_own(rng, chip: str, copy: str, warps: int) -> None:
+    for depth in (1, 2, 3):
+        a = drawn(rng)
+        c, d, e, f = (np.zeros((64, 64), np.float32) for _ in range(4))
+        x = tiles(a)
+        options = {"copy": copy, "depth": depth, "warps": warps}
+        divided.options(device=f"emu:{chip}")(a, c, d, **options)
+        last_of.options(device=f"emu:{chip}")(a, e, f, **options)
+        for got in (c, e):
+            assert np.abs(got - (x[1:] * x[:-1]).sum(0)).max() <= 1e-3, (depth, len(x))
+        assert np.abs(d - x[:-1].sum(0) - 2 * x[-1]).max() <= 1e-3, (depth, len(x))
+        np.testing.assert_array_equal(f, x[-1])
+
+
+def test_what_is_handed_on_further_is_refused_to_two_roles() -> None:
     a, c = np.zeros((64, 64), BF16), np.zeros((64, 64), np.float32)
     with pytest.raises(
         kiln.CompileError, match="expected one role to use what the loop hands on"
     ) as error:
-        divided.compile(a, c, c, target="nvptx:sm_90a")
+        two_back.compile(a, c, c, target="nvptx:sm_90a")
     assert error.value.line

@@ -73,8 +73,7 @@ def test_columns_that_grow_where_copies_share_out_rows(rng) -> None:
 def test_drawn_tiles(rng, draw: int) -> None:
     rng = drawn(rng, draw)
     copies = int(rng.integers(1, 3))
-    # Rows that grow cannot be shared out evenly.
-    rows = 8 * int(rng.integers(8, 41)) if copies == 1 else 64 * copies * int(rng.integers(1, 3))
+    rows = 8 * int(rng.integers(8, 41))
     # A thread of a copy has room for 128 numbers of the sum, were its rows to grow to a power of two.
     columns = 64 * 256 * copies // (1 << (rows - 1).bit_length())
     tile = {
@@ -86,11 +85,17 @@ def test_drawn_tiles(rng, draw: int) -> None:
     check(rng, "sm_90a", dtype, [np.float32, dtype][int(rng.integers(2))], **tile)
 
 
-def test_rows_that_grow_are_refused_to_copies() -> None:
+@pytest.mark.parametrize("M, N", [(184, 64), (72, 96), (248, 40), (136, 128)])
+def test_rows_that_grow_are_shared_out(rng, M: int, N: int) -> None:
+    """The last copies have fewer of them, or none."""
+    check(rng, "sm_90a", BF16, BF16, M=M, N=N, K=32, copies=2, ta=False, tb=True, store=False)
+
+
+def test_rows_that_grow_are_no_engine_s_to_store() -> None:
     a, b, c = (np.zeros((256, 256), BF16) for _ in range(3))
     with pytest.raises(kiln.CompileError, match='2 copies of role "mma" share out evenly, got 184'):
         shared_out.compile(
-            a, b, c, M=184, N=64, K=32, copies=2, ta=False, tb=True, store=False,
+            a, b, c, M=184, N=64, K=32, copies=2, ta=False, tb=True, store=True,
             target="nvptx:sm_90a",
         )  # fmt: skip
 

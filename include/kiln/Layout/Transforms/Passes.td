@@ -165,7 +165,8 @@ def CompleteRoles : Pass<"tile-complete-roles", "::mlir::ModuleOp"> {
     tell belongs to the one role that uses the same argument otherwise, or to the last role, which
     prints such numbers, too; an assert of such numbers belongs to each role that runs anything
     around it. If several roles, or none, tell otherwise, it is an error at the op; so is a role
-    that nothing belongs to.
+    that nothing belongs to. What a load with an atom brings and a loop hands on to its next trip for
+    several roles, it hands on once for each.
 
     Before:
     ```mlir

@@ -134,17 +134,23 @@ void waitStores(const Lanes &lanes) {
 /// units from 2 (lane mod 4) on; transposed, of what is a column in memory.
 template <unsigned count, bool transposed>
 void storeMatrices(const Lanes &lanes) {
-  for (unsigned lane = 0; lane < lanes.count; ++lane)
-    for (unsigned matrix = 0; matrix < count; ++matrix) {
-      auto pair = lanes.read<uint32_t>(lane, 8, matrix);
+  for (unsigned matrix = 0; matrix < count; ++matrix) {
+    uint16_t rows[8][8];
+    for (unsigned lane = 0; lane < lanes.count; ++lane)
       for (unsigned unit = 0; unit < 2; ++unit) {
         unsigned row = lane / 4, column = 2 * (lane & 3) + unit;
         if (transposed)
           std::swap(row, column);
-        auto bits = uint16_t(pair >> 16 * unit);
-        std::memcpy(lanes.read<char *>(8 * matrix + row, 0) + 2 * column, &bits, sizeof(bits));
+        rows[row][column] = uint16_t(lanes.read<uint32_t>(lane, 8, matrix) >> 16 * unit);
       }
+    for (unsigned row = 0; row < 8; ++row) {
+      unsigned lane = 8 * matrix + row;
+      std::string wrong = Block::current()->writeShared(
+          lanes.first + lane, lanes.read<uint64_t>(lane, 0), rows[row], sizeof(rows[row]));
+      if (!wrong.empty())
+        return Block::current()->stop(wrong);
     }
+  }
 }
 
 //===- Products of warp groups --------------------------------------------------------------===//

@@ -23,7 +23,7 @@ void allocate(const Lanes &lanes) {
   auto to = lanes.read<uint64_t>(0, 0);
   uint32_t address = 0;
   check(tensors().allocate(lanes.read<uint32_t>(0, 8), address));
-  check(Block::current()->writeShared(lanes.first, to, address));
+  check(Block::current()->writeShared(lanes.first, to, &address, sizeof(address)));
 }
 
 template <unsigned blocks>
