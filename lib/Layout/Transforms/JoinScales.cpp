@@ -5,6 +5,8 @@
 #include "kiln/Layout/Transforms/AtomFit.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_JOINSCALES
@@ -34,7 +36,14 @@ static void join(DotScaledOp op) {
       /*promote=*/false, /*swap=*/false, InterleaveAttr());
   takeDecisions(dot, op);
   op.replaceAllUsesWith(dot.getResult());
+  llvm::SmallSetVector<Value, 2> operands;
+  operands.insert(op.getA());
+  operands.insert(op.getB());
   op.erase();
+  // What only names elements of a load's bytes is no use of these.
+  for (Value operand : operands)
+    if (Operation *view = operand.getDefiningOp(); view && isOpTriviallyDead(view))
+      view->erase();
 }
 
 namespace {

@@ -16,6 +16,7 @@
 // (`.cta_group::2`). Each has 128 rows of the accumulator in its own lanes, as a product of 128 has
 // them (data path layout A), each its own rows of a, and the first one the first half of b's rows
 // of n, the other the second. Descriptors and the accumulator's address are meant in each of them.
+// Each has in its own tensor memory the scales of its own rows of a, and those of all of b's.
 #include "Tcgen05.h"
 #include "SharedMatrix.h"
 #include "Tcgen05Scales.h"
@@ -139,7 +140,7 @@ struct Tcgen05Shape {
 
 /// By CUTLASS's rules for the instructions of each kind, and those of the PTX ISA ("Matrix shape").
 static bool isColumns(Format format, unsigned programs, int64_t rows, int64_t n) {
-  if (format.scaled && (programs > 1 || rows == kHalfRows))
+  if (format.scaled && rows == kHalfRows)
     return false;
   int64_t step = programs == 1 && (rows == kHalfRows || format.scaled) ? 8 : 16;
   if (format.kind == NVVM::Tcgen05MMAKind::I8)
@@ -188,8 +189,9 @@ LogicalResult Tcgen05Attr::verify(function_ref<InFlightDiagnostic()> emitError, 
   std::string tail = "k" + std::to_string(getDepth(*format));
   if (scale)
     return emitError() << "expected a shape of tcgen05 for " << element << " with scales of "
-                       << scale << ", m128n8" << tail << " to m128n256" << tail << ", got '"
-                       << shape << "'";
+                       << scale << ", m128n8" << tail << " to m128n256" << tail
+                       << " or, of two programs, m256n16" << tail << " to m256n256" << tail
+                       << ", got '" << shape << "'";
   int64_t ofPair = format->kind == NVVM::Tcgen05MMAKind::I8 ? 32 : 16;
   return emitError() << "expected a shape of tcgen05 for " << element << " into " << accumulator
                      << ", m64n8" << tail << " to m64n256" << tail << ", m128n16" << tail
@@ -372,8 +374,9 @@ struct ScaledStart {
     };
     return dot.scales.size() == 2 && isThere(0) && isThere(1);
   }
-  void multiply(OpBuilder &builder, Location loc, Value sums, Value a, Value b, int64_t instruction,
-                Value accumulates, std::array<int64_t, 3> place) const {
+  void multiply(OpBuilder &builder, Location loc, NVVM::CTAGroupKind group, Value sums, Value a,
+                Value b, int64_t instruction, Value accumulates,
+                std::array<int64_t, 3> place) const {
     Format format = *getFormat(atom.getElement(), atom.getAccumulator(), atom.getScale());
     auto [row, column, k] = place;
     ScalePlace ofA = findScale(dot.scales[0].layout.getShape(), row, k / atom.getBlock());
@@ -382,9 +385,9 @@ struct ScaledStart {
     instruction |= ofB.byte << 4 | int64_t(isPower) << 23 | ofA.byte << 29;
     auto size = isPower ? NVVM::Tcgen05MMABlockScale::DEFAULT : NVVM::Tcgen05MMABlockScale::BLOCK16;
     NVVM::Tcgen05MMABlockScaleOp::create(
-        builder, loc, *format.scaled, NVVM::CTAGroupKind::CTA_1, size,
-        NVVM::Tcgen05MMACollectorOp::DISCARD, sums, a, b, number(builder, loc, instruction),
-        accumulates, getTensorPointer(builder, loc, dot.scales[0].address, ofA.column),
+        builder, loc, *format.scaled, group, size, NVVM::Tcgen05MMACollectorOp::DISCARD, sums, a, b,
+        number(builder, loc, instruction), accumulates,
+        getTensorPointer(builder, loc, dot.scales[0].address, ofA.column),
         getTensorPointer(builder, loc, dot.scales[1].address, ofB.column));
   }
 };
@@ -432,7 +435,7 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location lo
         Value sums = getTensorPointer(builder, loc, address, row / m * dot.n + column);
         Value accumulates = atK == 0 && dot.accumulates ? dot.accumulates : always;
         if (getScale())
-          scaled.multiply(builder, loc, sums, getA(row, atK), getB(column, atK), instruction,
+          scaled.multiply(builder, loc, group, sums, getA(row, atK), getB(column, atK), instruction,
                           accumulates, {row, column, atK});
         else
           NVVM::Tcgen05MMAOp::create(builder, loc, format.kind, group,

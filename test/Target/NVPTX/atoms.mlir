@@ -25,6 +25,7 @@ module attributes {nvptx.a = [#nvptx.wgmma<"m64n256k16", bf16, f32>, #nvptx.wgmm
 // CHECK: #nvptx.tcgen05<"m128n8k32", f8E4M3FN, f32, b = f8E5M2 scale = f8E8M0FNU>
 // CHECK: #nvptx.tcgen05<"m128n256k64", f4E2M1FN, f32 scale = f8E8M0FNU>
 // CHECK: #nvptx.tcgen05<"m128n200k64", f4E2M1FN, f32 scale = f8E4M3FN>
+// CHECK: #nvptx.tcgen05<"m256n48k32", f8E5M2, f32 scale = f8E8M0FNU>
 module attributes {nvptx.a = [#nvptx.tcgen05<"m128n256k16", bf16, f32>,
                               #nvptx.tcgen05<"m128n16k8", tf32, f32>,
                               #nvptx.tcgen05<"m128n208k32", f8E5M2, f32>,
@@ -37,7 +38,8 @@ module attributes {nvptx.a = [#nvptx.tcgen05<"m128n256k16", bf16, f32>,
                               #nvptx.tcgen05<"m64n24k32", f8E4M3FN, f32, b = f8E5M2>,
                               #nvptx.tcgen05<"m128n8k32", f8E4M3FN, f32, b = f8E5M2 scale = f8E8M0FNU>,
                               #nvptx.tcgen05<"m128n256k64", f4E2M1FN, f32 scale = f8E8M0FNU>,
-                              #nvptx.tcgen05<"m128n200k64", f4E2M1FN, f32 scale = f8E4M3FN>]} {}
+                              #nvptx.tcgen05<"m128n200k64", f4E2M1FN, f32 scale = f8E4M3FN>,
+                              #nvptx.tcgen05<"m256n48k32", f8E5M2, f32 scale = f8E8M0FNU>]} {}
 
 // -----
 
@@ -46,7 +48,7 @@ module attributes {nvptx.a = #nvptx.tcgen05<"m128n64k32", f8E4M3FN, f32 scale = 
 
 // -----
 
-// expected-error@+1 {{expected a shape of tcgen05 for 'f8E4M3FN' with scales of 'f8E8M0FNU', m128n8k32 to m128n256k32, got 'm64n64k32'}}
+// expected-error@+1 {{expected a shape of tcgen05 for 'f8E4M3FN' with scales of 'f8E8M0FNU', m128n8k32 to m128n256k32 or, of two programs, m256n16k32 to m256n256k32, got 'm64n64k32'}}
 module attributes {nvptx.a = #nvptx.tcgen05<"m64n64k32", f8E4M3FN, f32 scale = f8E8M0FNU>} {}
 
 // -----

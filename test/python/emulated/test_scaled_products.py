@@ -3,9 +3,13 @@ nothing and kernels that pin all, of drawn tiles, types and extents."""
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
+from cubin import ASSEMBLER
 
 import kiln
 
@@ -119,6 +123,22 @@ def draw(rng: np.random.Generator, m: int, n: int, k: int, kinds: tuple[str, str
     return [a, scales[0], b, scales[1]]
 
 
+def draw_nibbles(rng: np.random.Generator, m: int, n: int, k: int, block: int) -> list:
+    a, b = (rng.standard_normal((rows, k)).astype(E2M1) for rows in (m, n))
+    if block == 32:
+        sa, sb = ((2.0 ** rng.integers(-6, 7, (r, k // 32))).astype(E8M0) for r in (m, n))
+    else:
+        sa, sb = (rng.uniform(0, 20, (rows, k // 16)).astype(E4M3) for rows in (m, n))
+    return [a, sa, b, sb]
+
+
+def pack(args: list) -> list:
+    """Two elements of four bits in each byte."""
+    a, sa, b, sb = args
+    x, y = (o.view(np.uint8)[:, ::2] & 15 | o.view(np.uint8)[:, 1::2] << 4 for o in (a, b))
+    return [x, sa, y, sb]
+
+
 def multiply(a, sa, b, sb, block: int = 32) -> tuple[np.ndarray, np.ndarray]:
     """The product, and what the magnitudes of its terms add up to."""
 
@@ -177,17 +197,12 @@ def test_nibbles(rng: np.random.Generator, block: int, turn: int) -> None:
     }  # fmt: skip
     m, n, k = (int(rng.integers(1, limit)) for limit in (300, 200, 30))
     k *= 32
-    a, b = (rng.standard_normal((rows, k)).astype(E2M1) for rows in (m, n))
-    if block == 32:
-        sa, sb = ((2.0 ** rng.integers(-6, 7, (r, k // 32))).astype(E8M0) for r in (m, n))
-    else:
-        sa, sb = (rng.uniform(0, 20, (rows, k // 16)).astype(E4M3) for rows in (m, n))
-    x, y = (o.view(np.uint8)[:, ::2] & 15 | o.view(np.uint8)[:, 1::2] << 4 for o in (a, b))
+    args = draw_nibbles(rng, m, n, k, block)
     c = np.full((m, n), np.nan, np.float32)
     kind = "mxf4.block_scale" if block == 32 else "mxf4nvf4.block_scale"
-    assert kind in nibbles.compile(x, sa, y, sb, c, **tile, target="nvptx:sm_100a").asm, tile
-    nibbles.options(device="emu:sm_100a")(x, sa, y, sb, c, **tile)
-    assert_near(c, *multiply(a, sa, b, sb, block), (tile, m, n, k))
+    assert kind in nibbles.compile(*pack(args), c, **tile, target="nvptx:sm_100a").asm, tile
+    nibbles.options(device="emu:sm_100a")(*pack(args), c, **tile)
+    assert_near(c, *multiply(*args, block), (tile, m, n, k))
 
 
 @pytest.mark.parametrize("chip", ["sm_100a", "sm_103a"])
@@ -234,3 +249,62 @@ def test_nan_scales(rng: np.random.Generator) -> None:
     assert np.array_equal(np.isnan(c), np.isnan(want))
     rest = ~np.isnan(want)
     assert_near(c[rest], want[rest], terms[rest], "beside NaNs")
+
+
+# ---- Pairs of programs
+
+
+@kiln.kernel
+def paired(
+    a: kiln.View, sa: kiln.View, b: kiln.View, sb: kiln.View, c: kiln.View, BN: kiln.constexpr,
+    BK: kiln.constexpr, S: kiln.constexpr, packed: kiln.constexpr, stores: kiln.constexpr,
+):  # fmt: skip
+    """Two programs multiply by one b, half of which each brings, and by all of its scales."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], BN))
+    store = "store" if stores else "mma"
+    roles = (kiln.role("load", warps=4), kiln.role("mma", warps=4))
+    kiln.pin(cluster=(2, 1), roles=(*roles, kiln.role("store", warps=4)) if stores else roles)
+    acc = kiln.zeros((128, BN), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1] * packed, BK), depth=2):
+        x = kiln.pin(a.load((i * 128, k // packed), (128, BK // packed)), role="load", atom="tma")
+        y = kiln.pin(b.load((j * BN, k // packed), (BN, BK // packed)), role="load", atom="tma")
+        if packed == 2:
+            x, y = kiln.bitcast(x, kiln.f4e2m1fn), kiln.bitcast(y, kiln.f4e2m1fn)
+        s = kiln.pin(sa.load((i * 128, k // S), (128, BK // S)), role="mma")
+        t = kiln.pin(sb.load((j * BN, k // S), (BN, BK // S)), role="mma")
+        product = kiln.dot_scaled(x, s, y, t, acc, transpose_b=True)
+        acc = kiln.pin(product, role="mma", in_flight=0, atom="tcgen05_pair")
+    kiln.pin(c.store((i * 128, j * BN), acc), role=store)
+
+
+@pytest.mark.parametrize("stores", [False, True])
+@pytest.mark.parametrize("columns", [16, 32, 128, 256])
+def test_pairs(rng: np.random.Generator, columns: int, stores: bool) -> None:
+    m, n, k = 512, int(rng.integers(1, 2 * columns + 1)), 32 * int(rng.integers(1, 13))
+    args = draw(rng, m, n, k, ("f8E4M3FN", "f8E5M2"))
+    c = np.full((m, n), np.nan, np.float32)
+    paired.options(device="emu:sm_100a")(*args, c, columns, 128, 32, 1, stores)
+    want, terms = multiply(*args)
+    assert_near(c, want, terms, (n, k))
+
+
+@pytest.mark.parametrize("block", [16, 32])
+def test_pairs_of_nibbles(rng: np.random.Generator, block: int) -> None:
+    m, n, k = 256, int(rng.integers(1, 200)), 128 * int(rng.integers(1, 4))
+    args, c = draw_nibbles(rng, m, n, k, block), np.full((m, n), np.nan, np.float32)
+    paired.options(device="emu:sm_100a")(*pack(args), c, 64, 128, block, 2, False)
+    want, terms = multiply(*args, block)
+    assert_near(c, want, terms, (n, k))
+
+
+@pytest.mark.parametrize("chip", ["sm_100a", "sm_103a"])
+def test_the_code_of_pairs_is_assembled(chip: str, tmp_path: Path) -> None:
+    args = draw(np.random.default_rng(0), 256, 128, 256, ("f8E4M3FN", "f8E5M2"))
+    c = np.zeros((256, 128), np.float32)
+    code = tmp_path / "code.ptx"
+    said = dict(BN=128, BK=128, S=32, packed=1, stores=True)
+    code.write_text(paired.compile(*args, c, **said, target=f"nvptx:{chip}").asm)
+    assert "tcgen05.mma.cta_group::2.kind::mxf8f6f4.block_scale" in code.read_text()
+    if ASSEMBLER.exists():
+        done = [ASSEMBLER, f"-arch={chip}", code, "-o", tmp_path / "code.cubin"]
+        subprocess.run(done, check=True)

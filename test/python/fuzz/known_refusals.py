@@ -48,7 +48,10 @@ KNOWN = {
         r"expected rows or columns that the copies of role .* \('copies'\) have each of its own",
         r"expected a role whose copies come to it together, since each makes a part of it",
     ),
-    "tile-realise-stores": (r"expected in_flight below the boxes of each copy's tensor",),
+    "tile-realise-stores": (
+        r"expected in_flight below the boxes of each copy's tensor",
+        r"expected a buffer of a part of each copy's",
+    ),
     "tile-realise-clusters": (r"expected a buffer whose rows \d+ programs of a cluster bring in",),
     "tile-split-loops": (r"expected a comparison of the loop's induction variable",),
     "tile-order-shared": (

@@ -86,11 +86,12 @@ static bool isAccumulator(Type operand, Type accumulator) {
   return false;
 }
 
-/// One scale for each block along k of an operand.
-static LogicalResult verifyScale(Operation *op, const Operand &matrix, bool lastIsK, Type type,
-                                 StringRef name) {
+/// One scale for each block along k of an operand, for so many rows, or columns, of the sum: of two
+/// programs each has those of all columns, also where it brings half of these.
+static LogicalResult verifyScale(Operation *op, const Operand &matrix, bool lastIsK, int64_t outer,
+                                 Type type, StringRef name) {
   Operand scale(type);
-  int64_t outer = matrix.shape[lastIsK ? 0 : 1], inner = matrix.shape[lastIsK ? 1 : 0];
+  int64_t inner = matrix.shape[lastIsK ? 1 : 0];
   Type element = matrix.element;
   if (countPacked(element) > 1 && !isa<DotScaledOp>(op)) {
     if (!lastIsK)
@@ -124,9 +125,9 @@ static LogicalResult verifyScales(Operation *op, const Operand &a, bool transpos
            << RankedTensorType::get(c.shape, c.element);
   if (countPacked(a.element) != countPacked(b.element))
     return op->emitOpError("expected bytes of two elements in both operands, or in none");
-  if (failed(verifyScale(op, a, !transposeA, scales[0], "a")))
+  if (failed(verifyScale(op, a, !transposeA, c.rows(false), scales[0], "a")))
     return failure();
-  return verifyScale(op, b, transposeB, scales[1], "b");
+  return verifyScale(op, b, transposeB, c.columns(false), scales[1], "b");
 }
 
 LogicalResult kiln::tile::verifyDot(Operation *op, Type aType, bool transposeA, Type bType,

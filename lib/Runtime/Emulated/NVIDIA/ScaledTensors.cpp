@@ -40,8 +40,10 @@ bool isKnown(const ScaledInstruction &how, Kind kind, unsigned block, unsigned b
   unsigned step = countScales(kind, block);
   bool arePlaces = how.a % step == 0 && how.b % step == 0;
   bool areRows = isBytes || (!how.isAlongM && !how.isAlongN);
-  return blocks == 1 && !how.others && areTypes && areScales && arePlaces && areRows &&
-         how.m == 128 && how.n >= 8 && how.n <= 256;
+  unsigned columns = blocks == 1 ? 8 : 16;
+  return (blocks == 1 || blocks == 2) && !how.others && areTypes && areScales && arePlaces &&
+         areRows && how.m == 128 * blocks && how.n % columns == 0 && how.n >= columns &&
+         how.n <= 256;
 }
 
 double widenScale(bool isPower, uint8_t bits) {
@@ -92,46 +94,64 @@ void multiply(const Lanes &lanes) {
       return widenE2M1(uint8_t(bits));
     return format == 0 ? widenE4M3(uint8_t(bits)) : widenE5M2(uint8_t(bits));
   };
+  unsigned rowsOfBlock = how.m / blocks, columnsOfBlock = how.n / blocks;
   auto run = [=]() -> std::string {
-    TensorMemory &memory = own->tensors;
-    /// The elements of so many rows, each times its scale.
-    auto read = [&](std::vector<double> &elements, unsigned rows, uint64_t descriptor,
-                    bool isAcross, unsigned format, uint32_t scales,
-                    unsigned place) -> std::string {
-      Matrix matrix(*own, descriptor, isAcross, 1);
-      elements.resize(rows * depth);
+    // Of two blocks each has its own rows of a and an equal part of b's rows of n. In tensor memory
+    // it has the scales of its rows of a, and those of all of b's.
+    std::vector<Block *> all = {own};
+    if (blocks == 2)
+      all = {own->getOfPair(0), own->getOfPair(1)};
+    auto read = [&](double *elements, Block &from, unsigned rows, uint64_t descriptor,
+                    bool isAcross, unsigned format) {
+      Matrix matrix(from, *own, descriptor, isAcross, 1);
+      for (unsigned row = 0; row < rows; ++row)
+        for (unsigned k = 0; k < depth; ++k)
+          elements[row * depth + k] =
+              widen(format, isBytes ? matrix.at(row, k) : matrix.nibbleAt(row, k));
+    };
+    /// Multiplies each element by its scale.
+    auto scale = [&](std::vector<double> &elements, const TensorMemory &memory, unsigned rows,
+                     uint32_t scales, unsigned place) -> std::string {
       for (unsigned row = 0; row < rows; ++row)
         for (unsigned k = 0; k < depth; ++k) {
-          double scale = 0;
-          std::string wrong = readScale(memory, scales, how.isPower, row, place + k / block, scale);
+          double factor = 0;
+          std::string wrong =
+              readScale(memory, scales, how.isPower, row, place + k / block, factor);
           if (!wrong.empty())
             return wrong;
-          uint32_t bits = isBytes ? matrix.at(row, k) : matrix.nibbleAt(row, k);
-          elements[row * depth + k] = widen(format, bits) * scale;
+          elements[row * depth + k] *= factor;
         }
       return "";
     };
-    std::vector<double> x, y;
-    std::string wrong = read(x, how.m, a, how.isAlongM, how.formatA, scalesA, how.a);
-    if (wrong.empty())
-      wrong = read(y, how.n, b, how.isAlongN, how.formatB, scalesB, how.b);
-    if (!wrong.empty())
-      return wrong;
-    for (unsigned row = 0; row < how.m; ++row)
-      for (unsigned column = 0; column < how.n; ++column) {
-        unsigned at = TensorMemory::columnOf(address) + column;
-        if (accumulates && !memory.isWritten(row, at))
-          return "a product that adds to a sum in tensor memory which nothing has written";
-        float before = 0;
-        uint32_t bits = accumulates ? memory.get(row, at) : 0;
-        std::memcpy(&before, &bits, sizeof(before));
-        double sum = before;
-        for (unsigned k = 0; k < depth; ++k)
-          sum += x[row * depth + k] * y[column * depth + k];
-        auto rounded = float(sum);
-        std::memcpy(&bits, &rounded, sizeof(bits));
-        memory.set(row, at, bits);
-      }
+    std::vector<double> right(how.n * depth);
+    for (unsigned i = 0; i < blocks; ++i)
+      read(&right[i * columnsOfBlock * depth], *all[i], columnsOfBlock, b, how.isAlongN,
+           how.formatB);
+    for (Block *each : all) {
+      TensorMemory &memory = each->tensors;
+      std::vector<double> x(rowsOfBlock * depth), y = right;
+      read(x.data(), *each, rowsOfBlock, a, how.isAlongM, how.formatA);
+      std::string wrong = scale(x, memory, rowsOfBlock, scalesA, how.a);
+      if (wrong.empty())
+        wrong = scale(y, memory, how.n, scalesB, how.b);
+      if (!wrong.empty())
+        return wrong;
+      for (unsigned row = 0; row < rowsOfBlock; ++row)
+        for (unsigned column = 0; column < how.n; ++column) {
+          unsigned at = TensorMemory::columnOf(address) + column;
+          if (accumulates && !memory.isWritten(row, at))
+            return "a product that adds to a sum in tensor memory which nothing has written";
+          float before = 0;
+          uint32_t bits = accumulates ? memory.get(row, at) : 0;
+          std::memcpy(&before, &bits, sizeof(before));
+          double sum = before;
+          for (unsigned k = 0; k < depth; ++k)
+            sum += x[row * depth + k] * y[column * depth + k];
+          auto rounded = float(sum);
+          std::memcpy(&bits, &rounded, sizeof(bits));
+          memory.set(row, at, bits);
+        }
+    }
     return "";
   };
   auto getColumns = [](uint32_t scales, unsigned rows) {
@@ -139,7 +159,7 @@ void multiply(const Lanes &lanes) {
   };
   std::string wrong =
       own->tensors.start(own->currentThread(), {address, how.n},
-                         {getColumns(scalesA, how.m), getColumns(scalesB, how.n)}, run);
+                         {getColumns(scalesA, rowsOfBlock), getColumns(scalesB, how.n)}, run);
   if (!wrong.empty())
     own->fail(wrong);
 }

@@ -349,6 +349,17 @@ static bool isDotEmulated(DotOp dot, TargetInterface target) {
   return target.getMmaAtoms(a, b, getElementTypeOrSelf(dot.getAccumulator())).empty();
 }
 
+/// Likewise, by an instruction of threads or by one that is started.
+static bool isScaledDotEmulated(DotScaledOp op, TargetInterface target) {
+  bool isOfThreads =
+      !target
+           .getScaledMmaAtoms(getElementTypeOrSelf(op.getA()), getElementTypeOrSelf(op.getScaleA()),
+                              getElementTypeOrSelf(op.getB()), getElementTypeOrSelf(op.getScaleB()),
+                              getElementTypeOrSelf(op.getAccumulator()))
+           .empty();
+  return !isOfThreads && target.getAtoms(op).empty();
+}
+
 static LogicalResult lowerDot(ThreadContext &context, DotOp op) {
   if (auto atom = dyn_cast<WarpMmaAtomInterface>(op.getAtomAttr()))
     return lowerDotByAtom(context, op, atom);
@@ -362,12 +373,5 @@ void kiln::populateDotPatterns(ThreadPatterns &patterns) {
       .emulatedIf(isDotEmulated);
   patterns.add<DotScaledOp>(lowerScaledDot)
       .unsupportedIf([](DotScaledOp op) { return whyDot(op.getType(), op.getK()); })
-      .emulatedIf([](DotScaledOp op, TargetInterface target) {
-        return target
-            .getScaledMmaAtoms(
-                getElementTypeOrSelf(op.getA()), getElementTypeOrSelf(op.getScaleA()),
-                getElementTypeOrSelf(op.getB()), getElementTypeOrSelf(op.getScaleB()),
-                getElementTypeOrSelf(op.getAccumulator()))
-            .empty();
-      });
+      .emulatedIf(isScaledDotEmulated);
 }
