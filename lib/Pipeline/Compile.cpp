@@ -2,6 +2,7 @@
 #include "kiln/Pipeline/Compile.h"
 #include "HandBack.h"
 #include "HostGrid.h"
+#include "PrepareModule.h"
 #include "Reporter.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
@@ -25,40 +26,6 @@ namespace json = llvm::json;
 
 namespace kiln {
 namespace {
-
-//===- Preparing the module -----------------------------------------------------------------===//
-
-/// The kernel that the request names, or the only one there is; all others are dropped.
-FailureOr<tile::KernelOp> selectKernel(ModuleOp module, StringRef name) {
-  SmallVector<tile::KernelOp> kernels(module.getOps<tile::KernelOp>());
-  auto list = [&](InFlightDiagnostic &&diagnostic) -> FailureOr<tile::KernelOp> {
-    diagnostic << " (the module holds ";
-    llvm::interleaveComma(kernels, diagnostic,
-                          [&](tile::KernelOp kernel) { diagnostic << "@" << kernel.getSymName(); });
-    return diagnostic << (kernels.empty() ? "no kernel)" : ")");
-  };
-  tile::KernelOp chosen;
-  for (tile::KernelOp kernel : kernels)
-    if (kernel.getSymName() == name || (name.empty() && kernels.size() == 1))
-      chosen = kernel;
-  if (!chosen && name.empty())
-    return list(module.emitError("expected one kernel, or the name of one"));
-  if (!chosen)
-    return list(module.emitError("expected a kernel named @") << name);
-  for (tile::KernelOp kernel : kernels)
-    if (kernel != chosen)
-      kernel.erase();
-  return chosen;
-}
-
-void allowFastMath(ModuleOp module) {
-  module->setAttr(kFlushAttrName, UnitAttr::get(module.getContext()));
-  auto fast = arith::FastMathFlagsAttr::get(module.getContext(), arith::FastMathFlags::fast);
-  module.walk(
-      [&](arith::ArithFastMathInterface op) { op->setAttr(op.getFastMathAttrName(), fast); });
-}
-
-//===- The compile --------------------------------------------------------------------------===//
 
 class Compilation {
 public:
@@ -111,6 +78,8 @@ private:
   bool fastMath = request.fastMath;
   /// Of a source that was handed back; null if its kernel has none, or still holds it.
   OwningOpRef<ModuleOp> handedGrid;
+  /// What was proposed for code that no assembler takes.
+  std::optional<int64_t> unassembled;
 };
 
 llvm::Error Compilation::readOptions() {
@@ -264,8 +233,11 @@ FailureOr<Compilation::Compiled> Compilation::compileTiles(ModuleOp module, Stri
   }
   EmitRequest emitRequest{last, optLevel, keeps(Stage::LLVMIR), keeps(Stage::Asm)};
   FailureOr<TargetCode> code = target.emit(module, emitRequest);
-  if (failed(code))
+  if (failed(code)) {
+    addMembers(module, metadata);
+    unassembled = compiled.getProposal();
     return failure();
+  }
   if (grid) {
     FailureOr<std::string> object = grid->take();
     if (failed(object))
@@ -299,7 +271,8 @@ static int64_t getFewLocalBytes(int64_t proposal, int64_t next) {
 }
 
 /// What is proposed for a kernel is held against the assembler's report: where a thread's registers
-/// do not suffice, the next proposal is taken if they do better there by more than a few words.
+/// do not suffice, the next proposal is taken if they do better there by more than a few words; and
+/// where the assembler does not take the code at all, the next of which it does.
 FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, StringRef name,
                                                           TargetInterface target) {
   auto compile = [&](int64_t proposal, Stage last) {
@@ -309,7 +282,22 @@ FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, Strin
                                         Builder(&context).getI64IntegerAttr(proposal));
     return compileTiles(*copy, name, target, last);
   };
-  FailureOr<Compiled> first = compile(0, last);
+  std::vector<mlir::Diagnostic> said;
+  auto compileKept = [&](int64_t proposal) {
+    ScopedDiagnosticHandler keep(&context, [&](mlir::Diagnostic &diagnostic) {
+      said.push_back(std::move(diagnostic));
+      return success();
+    });
+    return compile(proposal, last);
+  };
+  FailureOr<Compiled> first = compileKept(0);
+  std::vector<mlir::Diagnostic> refused = failed(first) ? std::move(said) : decltype(said)();
+  while (failed(first) && unassembled) {
+    said.clear();
+    first = compileKept(*std::exchange(unassembled, std::nullopt) + 1);
+  }
+  for (mlir::Diagnostic &diagnostic : failed(first) ? refused : said)
+    context.getDiagEngine().emit(std::move(diagnostic));
   // An emulated chip's code is the host's, of which no assembler reports registers.
   bool isReported = target.getReal() == Attribute(target);
   if (failed(first) || isDone(Stage::Layout) || !isReported || !first->getProposal())
@@ -317,6 +305,8 @@ FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, Strin
   // The others are tried in silence: the first one can be had.
   ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
   FailureOr<Compiled> best = last == Stage::Binary ? std::move(first) : compile(0, Stage::Binary);
+  while (failed(best) && unassembled)
+    best = compile(*std::exchange(unassembled, std::nullopt) + 1, Stage::Binary);
   if (failed(best))
     return first;
   std::optional<int64_t> proposal = best->getProposal();

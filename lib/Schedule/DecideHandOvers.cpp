@@ -176,10 +176,10 @@ LogicalResult HandOverDecider::checkWarps(OpOperand &use, const Edge &edge, Role
   if (getConversion(&use) || isWrittenForDot(use) ||
       role.getTotalWarps() == edge.maker.getTotalWarps())
     return success();
-  return use.getOwner()->emitOpError("expected as many warps in role \"")
-         << role.getName() << "\" as in role \"" << edge.maker.getName()
-         << "\", whose tensor it uses as it lies, " << edge.maker.getTotalWarps() << ", got "
-         << role.getTotalWarps();
+  return use.getOwner()->emitOpError("expected ")
+         << edge.maker.getTotalWarps() << " warps in role \"" << role.getName()
+         << "\", as in role \"" << edge.maker.getName()
+         << "\", whose tensor it uses as it lies, got " << role.getTotalWarps();
 }
 
 int64_t kiln::countSlots(Value value) {

@@ -22,7 +22,6 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -191,8 +190,7 @@ bool RoleDecider::findDot(DotOp dot) {
   return true;
 }
 
-/// The loop of trips in which an op stands, by itself or behind conditions; null if there is none.
-static Operation *getLoopAround(Operation *op) {
+Operation *kiln::getLoopAround(Operation *op) {
   while (isa<scf::IfOp>(op->getParentOp()))
     op = op->getParentOp();
   return findTrips(op);
@@ -430,15 +428,19 @@ bool RoleDecider::find() {
   });
   if (!isRead)
     return false;
-  if (!isInLoop)
-    return leave(kernel, "no product in a loop reads what a copy engine brings there");
   for (auto &[dot, atom] : dots)
     for (unsigned number : {0, 1}) {
       LoadOp load = findLoad(dot->getOperand(number));
-      if (!(load && loads.contains(load)) && !takesComputed(cast<MmaAtomInterface>(atom), number))
+      if ((load && loads.contains(load)) || takesComputed(cast<MmaAtomInterface>(atom), number))
+        continue;
+      if (load || !paysToWrite(dot, atom, number))
         return leave(dot, Twine("it reads operand ") + (number ? "b" : "a") +
-                              " from shared memory alone, where no copy engine brings it");
+                              " from shared memory alone, where no copy engine brings it" +
+                              (load ? "" : " and warps that write it gain too little"));
+      isInLoop |= isMadeOfLoaded(dot->getOperand(number));
     }
+  if (!isInLoop)
+    return leave(kernel, "no product in a loop reads what a copy engine brings there");
   kernel.getBody().walk([&](StoreOp store) { (void)canStore(store); });
   if (!isOrdered())
     return false;
@@ -491,4 +493,8 @@ void RoleDecider::write(bool storesByEngine, bool overlaps) {
     for (auto &[store, atom] : stores)
       store.setAtomAttr(atom);
   kernel->setAttr(kRolesAttrName, builder.getArrayAttr(makeRoles()));
+  // Where roles take many warps an instruction may have fewer columns.
+  for (auto &[dot, atom] : dots)
+    if (!ofPairs)
+      dot.setAtomAttr(findAsyncAtom(dot, target));
 }

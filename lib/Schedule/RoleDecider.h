@@ -18,6 +18,9 @@ struct OperandUse {
   bool isTransposed;
 };
 
+/// The loop of trips in which an op stands, by itself or behind conditions; null if there is none.
+mlir::Operation *getLoopAround(mlir::Operation *op);
+
 /// What is decided of one kernel: nothing is written before all of it is known to hold.
 class RoleDecider {
 public:
@@ -46,6 +49,8 @@ private:
   bool arePlain();
   bool findDot(tile::DotOp dot);
   std::optional<mlir::Attribute> findEngine(tile::LoadOp load, llvm::ArrayRef<OperandUse> products);
+  bool isMadeOfLoaded(mlir::Value value);
+  bool paysToWrite(tile::DotOp dot, AsyncMmaAtomInterface atom, unsigned number);
   int64_t findRing(tile::LoadOp load);
   bool canStore(tile::StoreOp store);
   bool isOrdered();

@@ -9,7 +9,7 @@ tile.kernel @warps(%a: !view, %b: !view) attributes {
     tile.roles = [#tile.role<"make", warps = 4>, #tile.role<"use", warps = 2>]} {
   %c0 = arith.constant 0 : index
   %x = tile.load %a[%c0] {role = "make"} : !view -> !t
-  // expected-error@+1 {{expected as many warps in role "use" as in role "make", whose tensor it uses as it lies, 4, got 2}}
+  // expected-error@+1 {{expected 4 warps in role "use", as in role "make", whose tensor it uses as it lies, got 2}}
   tile.store %x, %b[%c0] {role = "use"} : !t, !view
   tile.return
 }

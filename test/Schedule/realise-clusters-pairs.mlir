@@ -34,11 +34,11 @@ module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
 // CHECK: tile.release %[[SUMS]][%{{.*}}] lanes to %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} :
 // CHECK: tile.cluster_barrier
 tile.kernel @product(%x: !view, %y: !view, %n: index, %k: index)
-    attributes {tile.cluster = array<i64: 2, 1, 1>, tile.warps = 5 : i64} {
+    attributes {tile.cluster = array<i64: 2, 1, 1>, tile.warps = 8 : i64} {
   %ring = tile.channel full = 1 empty = 1 : !ring
   %sums = tile.channel full = 1 empty = 4 : !sums
   tile.warp_groups(%x, %y, %n, %k, %ring, %sums : !view, !view, index, index, !ring, !sums) {
-    role #tile.role<"load", warps = 1> {
+    role #tile.role<"load", warps = 4> {
       %z = arith.constant 0 : i32
       %c0 = arith.constant 0 : index
       %c64 = arith.constant 64 : index

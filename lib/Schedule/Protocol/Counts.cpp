@@ -267,7 +267,32 @@ static LogicalResult checkWarps(WarpGroupsOp groups) {
   if (!decided || decided.getInt() != warps)
     return groups.emitOpError("expected the roles to have the kernel's ")
            << (decided ? decided.getInt() : 0) << " warps together, got " << warps;
+  for (auto role : groups.getRoles().getAsRange<RoleAttr>())
+    if (!llvm::isPowerOf2_64(role.getWarps()))
+      return groups.emitOpError("expected a power of two of warps in each copy of role \"")
+             << role.getName() << "\", got " << role.getWarps();
   return checkRoleLimits(groups, groups.getRoles());
+}
+
+/// The warps of each copy of a role issue an instruction together that takes several.
+static LogicalResult checkIssuers(WarpGroupsOp groups) {
+  int64_t first = 0;
+  for (auto [number, region] : llvm::enumerate(groups.getBodies())) {
+    RoleAttr role = groups.getRole(number);
+    WalkResult result = region.walk([&](StartDotOp dot) -> WalkResult {
+      auto atom = dyn_cast<MmaAtomInterface>(dot.getAtom());
+      if (!atom || (role.getWarps() == atom.getWarps() && first % atom.getWarps() == 0))
+        return WalkResult::advance();
+      return dot.emitOpError("expected ")
+             << atom.getWarps() << " warps in each copy of role \"" << role.getName()
+             << "\", behind a multiple of them, for " << atom << ", got " << role.getWarps()
+             << " behind " << first;
+    });
+    if (result.wasInterrupted())
+      return failure();
+    first += role.getTotalWarps();
+  }
+  return success();
 }
 
 /// Tensor memory has room for all accumulators at once: they are set aside when the program begins.
@@ -421,9 +446,10 @@ static LogicalResult checkClusterBarriers(WarpGroupsOp groups) {
 }
 
 LogicalResult kiln::protocol::checkCounts(WarpGroupsOp groups) {
-  if (failed(checkWarps(groups)) || failed(checkClusterBarriers(groups)) ||
-      failed(checkTensorMemory(groups)) || failed(checkFirstOfPair(groups)) ||
-      failed(checkInstructions(groups)) || failed(checkPending(groups)))
+  if (failed(checkWarps(groups)) || failed(checkIssuers(groups)) ||
+      failed(checkClusterBarriers(groups)) || failed(checkTensorMemory(groups)) ||
+      failed(checkFirstOfPair(groups)) || failed(checkInstructions(groups)) ||
+      failed(checkPending(groups)))
     return failure();
   for (unsigned i = 0; i < groups.getCaptures().size(); ++i) {
     if (!isa<ChannelType>(groups.getCaptures()[i].getType()))

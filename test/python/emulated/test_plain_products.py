@@ -276,3 +276,23 @@ def test_programs_run_tiles_in_turn_but_those_of_a_launch_s_own_grid(rng, tmp_pa
     assert error(run(loaded, _device=DEVICE), reference) < 4e-3
     with pytest.raises(kiln.LaunchError, match="expected no grid, because the kernel alone"):
         run(loaded[(2, 3)], _device=DEVICE)
+
+
+@kiln.kernel
+def wide_rows(a: kiln.View, b: kiln.View, c: kiln.View, BN: kiln.constexpr):
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 192), kiln.cdiv(c.shape[1], BN))
+    acc = kiln.zeros((192, BN), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x, y = a.load((i * 192, k), (192, 64)), b.load((j * BN, k), (BN, 64))
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+    c.store((i * 192, j * BN), acc)
+
+
+@pytest.mark.parametrize("columns", [208, 256])
+def test_three_copies_begin_with_few_registers(rng: np.random.Generator, columns: int) -> None:
+    """No instruction has more sums than the assembler takes of threads of 16 warps."""
+    a, b = (rng.standard_normal((n, 200)).astype(BF16) for n in (200, columns + 8))
+    c = np.zeros((200, columns + 8), np.float32)
+    assert by_products(wide_rows, a, b, c, BN=columns)
+    wide_rows.options(device=DEVICE)(a, b, c, BN=columns)
+    assert error(c, a.astype(np.float64) @ b.astype(np.float64).T) < 1e-5
