@@ -53,11 +53,13 @@ static LogicalResult checkCopies(DotOp dot, RoleAttr role) {
   if (!role || role.getCopies() == 1 || !layout)
     return success();
   std::array<int64_t, 3> parts = countParts(dot);
-  // Copies are told apart by the highest bits of a warp's number.
+  // Copies are told apart by the highest bits of a warp's number; those that take programs in turn
+  // have all of a tensor.
   LinearLayout places = getLayout(dot.getResult());
   ArrayRef<LinearLayout::Basis> warps = places.getBases("warp");
+  bool isShared = warps.size() > llvm::Log2_64_Ceil(role.getWarps());
   for (unsigned dim : {0, 1})
-    if (!warps.empty() && warps.back()[warps.back().size() - 2 + dim] && parts[dim] > 1)
+    if (isShared && warps.back()[warps.back().size() - 2 + dim] && parts[dim] > 1)
       return dot.emitOpError("expected one part along ")
              << "mn"[dim] << ", which the " << role.getCopies() << " copies of role \""
              << role.getName() << "\" share out, got " << parts[dim] << " in 'parts'";

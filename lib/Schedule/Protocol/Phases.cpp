@@ -180,5 +180,7 @@ LogicalResult kiln::protocol::checkPhases(WarpGroupsOp groups, ArrayRef<Trace> t
 }
 
 void kiln::protocol::noteRing(InFlightDiagnostic &error, ChannelOp channel) {
-  error.attachNote(channel.getLoc()) << "the ring";
+  ChannelType type = channel.getType();
+  error.attachNote(channel.getLoc()) << "the ring, of " << type.getDepth() << " slots ('"
+                                     << (type.getAccumulator() ? "in_flight" : "depth") << "')";
 }

@@ -30,6 +30,7 @@ def in_turn(
     a: kiln.View, b: kiln.View, c: kiln.View, turns: kiln.constexpr, slots: kiln.constexpr,
     store: kiln.constexpr, copy: kiln.constexpr, triangle: kiln.constexpr,
     in_flight: kiln.constexpr, loaders: kiln.constexpr, product: kiln.constexpr = "wgmma",
+    parts: kiln.constexpr = (1, 1, 1),
 ):  # fmt: skip
     """With `triangle` each row of tiles has as many trips as its place says."""
     i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 64))
@@ -41,7 +42,7 @@ def in_turn(
         x = kiln.pin(a.load((i * 64, k), (64, 32)), role="load", atom=copy)
         y = kiln.pin(b.load((j * 64, k), (64, 32)), role="load", atom=copy)
         acc = kiln.dot(x, y, acc, transpose_b=True)
-        kiln.pin(acc, role="mma", in_flight=in_flight, atom=product)
+        kiln.pin(acc, role="mma", in_flight=in_flight, atom=product, parts=parts)
     out = c.store((i * 64, j * 64), acc.to(c.dtype))
     kiln.pin(out, role="mma")
     if store:
@@ -71,7 +72,7 @@ def test_tiles_in_turn_without_engines(rng, chip: str, turn: int) -> None:
     schedule = dict(
         turns=int(rng.integers(2 if loaders == 1 else 1, 4)), loaders=loaders,
         slots=int(rng.integers(1, 6)), in_flight=None, store=None, copy=copy,
-        triangle=bool(turn // 2), product="mma_sync",
+        triangle=bool(turn // 2), product="mma_sync", parts=(1 + turn % 2, 1 + turn // 2, 1),
     )  # fmt: skip
     check_turns(rng, f"emu:{chip}", schedule)
 

@@ -80,7 +80,9 @@ def refused(kernel, args, case: Case, error) -> str:
     refuser = find_refuser(made.ir("tile"), case.chip)
     if not refuser:
         return f"refused too late: {error}"
-    if is_known(refuser, message) or (refuser in CHECKS and not INTERNAL.search(message)):
+    if is_known(refuser, message, case.pins) or (
+        refuser in CHECKS and not INTERNAL.search(message)
+    ):
         return f"refused: {message}"
     return f"refused behind the checks, by {refuser}: {error}"
 
