@@ -101,6 +101,8 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
       inRole(PutOp::create(rewriter, loc, ring.channel, next.getSlot(), next.getPhase(), bytes),
              ring.producer);
   copyPlace(first, put);
+  if (ring.isWritten()) // the loads stay where they are, and what writes them follows
+    put->removeAttr(spellDecision(put, "order"));
   // In a turn of programs, whose loops wait for it, another role has it at once.
   bool isOfTrip =
       getLoopOfTrips(put) || (ring.isReadByProducer() && isa<scf::ForOp>(put->getParentOp()));
@@ -162,7 +164,6 @@ static Operation *findWaiting(PutOp put, RoleAttr role) {
 void RingRealiser::placeWritten(Ring &ring, PutOp put) {
   Operation *waiting = ring.isReadByProducer() ? nullptr : findWaiting(put, ring.producer);
   Operation *place = waiting ? waiting : put->getBlock()->getTerminator();
-  put->removeAttr(spellDecision(put, "order"));
   if (Attribute order = waiting ? getDecision(waiting, "order") : Attribute())
     put->setAttr(spellDecision(put, "order"), order);
   put->moveBefore(place);

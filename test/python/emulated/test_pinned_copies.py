@@ -55,6 +55,7 @@ def test_copies_lag(rng, chip: str, copy: str, product: str) -> None:
 def at_once(
     a: kiln.View, c: kiln.View, product: kiln.constexpr, in_flight: kiln.constexpr,
     depth: kiln.constexpr, write: kiln.constexpr, stage: kiln.constexpr,
+    ordered: kiln.constexpr = False,
 ):  # fmt: skip
     kiln.grid(1)
     kiln.pin(roles=kiln.role("all", warps=4))
@@ -66,6 +67,9 @@ def at_once(
         acc = kiln.pin(kiln.dot(x, x, acc, transpose_b=True), stage=stage, atom=product)
         if in_flight is not None:
             kiln.pin(acc, in_flight=in_flight)
+        if ordered:
+            kiln.pin(x, order=0)
+            kiln.pin(acc, order=1)
     c.store((0, 0), acc)
 
 
@@ -82,8 +86,9 @@ def test_what_comes_through_registers_is_used_in_its_trip(rng, chip, product, in
         k = 8 * int(rng.integers(1, 30))
         a, c = rng.standard_normal((128, k)).astype(BF16), np.zeros((128, 128), np.float32)
         at_once.options(device=f"emu:{chip}")(
-            a, c, product=product, in_flight=in_flight, depth=depth, write=None, stage=0
-        )
+            a, c, product=product, in_flight=in_flight, depth=depth, write=None, stage=0,
+            ordered=depth % 2 == 0,
+        )  # fmt: skip
         want = a.astype(np.float64) @ a.astype(np.float64).T
         assert np.abs(c - want).max() <= 1e-3, (depth, k)
 
