@@ -44,7 +44,7 @@ KNOWN = {
     ),
     "tile-realise-copies": (
         r"expected rows or columns that the copies of role .* \('copies'\) have each of its own",
-        r"expected a role whose copies come to it together, since each makes a part of it",
+        r"expected a role whose copies come to it together, since each",
     ),
     "tile-realise-stores": (r"expected in_flight below the boxes of each copy's tensor",),
     "tile-realise-clusters": (r"expected a buffer whose rows \d+ programs of a cluster bring in",),
