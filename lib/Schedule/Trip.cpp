@@ -139,7 +139,7 @@ static SmallVector<std::pair<RingSide, Operation *>> findSides(Operation *op) {
     auto put = dyn_cast<PutOp>(inner);
     auto get = dyn_cast<GetOp>(inner);
     if (auto next = dyn_cast<NextOp>(inner))
-      sides.push_back({getRingSide(next), *next->user_begin()});
+      sides.push_back({getRingSide(next), next->use_empty() ? inner : *next->user_begin()});
     else if (inner != op && (put || get))
       sides.push_back({{put ? put.getChannel() : get.getChannel(), unsigned(bool(put))}, inner});
   });
