@@ -295,8 +295,8 @@ BufferType CopyRealiser::findBuffer(ConvertLayoutOp op) {
   auto isOdd = [](int64_t extent) { return !llvm::isPowerOf2_64(extent); };
   if (!how && llvm::count_if(shape, isOdd) > 1)
     return {}; // an order counts the odd factor of one extent alone
-  LayoutAttr order = how ? how.getBuffer()
-                         : LayoutAttr::get(op.getContext(), getRowMajorLayout(shape));
+  LayoutAttr order =
+      how ? how.getBuffer() : LayoutAttr::get(op.getContext(), getRowMajorLayout(shape));
   return findShareBuffer(BufferType::get(op.getContext(), shape, stored.getElementType(), order),
                          change);
 }
