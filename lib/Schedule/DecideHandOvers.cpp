@@ -58,6 +58,8 @@ private:
   llvm::MapVector<Value, Edge> edges, ownEdges;
   /// Which of the roles that make a value has it.
   DenseMap<Value, StringRef> keepers;
+  /// What each copy reads of a tensor of which it then takes its part.
+  DenseMap<OpOperand *, RankedTensorType> wholeReads;
   /// What says the depth of a ring that is decided here.
   DenseSet<Operation *> deep;
 };
@@ -262,8 +264,25 @@ static SmallVector<SmallVector<int64_t>> findBoxes(ArrayRef<BufferReader> sides,
   return boxes;
 }
 
+/// A tensor of which each copy has all that the copies of a role share out: each thread counts what
+/// they have by registers, in front of an odd factor.
+static RankedTensorType getWholeType(RankedTensorType type, RoleAttr role) {
+  LinearLayout layout = cast<LayoutAttr>(type.getEncoding()).toLinear(type.getShape());
+  SmallVector<LinearLayout::InDim> ins(layout.getIns());
+  auto *registers = llvm::find_if(ins, [](auto &in) { return in.name == kRegister; });
+  auto *warps = llvm::find_if(ins, [](auto &in) { return in.name == kWarp; });
+  auto copies = MutableArrayRef(warps->bases).drop_front(llvm::Log2_64_Ceil(role.getWarps()));
+  registers->bases.insert(llvm::isPowerOf2_64(role.getCopies()) ? registers->bases.begin()
+                                                                : registers->bases.end(),
+                          copies.begin(), copies.end());
+  for (LinearLayout::Basis &basis : copies)
+    llvm::fill(basis, 0);
+  return withLayout(RankedTensorType::get(type.getShape(), type.getElementType()),
+                    *LinearLayout::create(ins, getTensorOuts(type.getShape())));
+}
+
 /// A buffer that all sides write and read as they can: of the whole tensor, or if there is none, of
-/// each of its boxes.
+/// each of its boxes, or where copies read all of what they share out otherwise than it is written.
 FailureOr<BufferType> HandOverDecider::decideBuffer(ConvertLayoutOp handed, Edge &edge,
                                                     TargetInterface target) {
   RankedTensorType type = getHandedType(cast<RankedTensorType>(handed.getType()));
@@ -313,6 +332,20 @@ FailureOr<BufferType> HandOverDecider::decideBuffer(ConvertLayoutOp handed, Edge
     if (BufferType buffer = find(findOrders(sides, held, target), box))
       return buffer;
   }
+  sides = whole;
+  auto *side = sides.data();
+  for (auto &[attr, uses] : edge.uses)
+    for (OpOperand *use : uses) {
+      auto role = cast<RoleAttr>(attr);
+      ConvertLayoutOp conversion = getConversion(use);
+      if (conversion && !side->dot && role.getCopies() > 1) {
+        wholeReads[use] = getWholeType(conversion.getType(), role);
+        side->known = cast<LayoutAttr>(wholeReads[use].getEncoding()).toLinear(type.getShape());
+      }
+      ++side;
+    }
+  if (BufferType buffer = find(findOrders(sides, type, target), type.getShape()))
+    return buffer;
   Operation *user = edge.uses.front().second.front()->getOwner();
   InFlightDiagnostic error =
       emitSourceError(user, "expected a tensor that copies ('copies') share out in one way, since "
@@ -400,8 +433,16 @@ LogicalResult HandOverDecider::write(Value value, Edge &edge) {
   for (auto &[attr, uses] : edge.uses) {
     ConvertLayoutOp read[2];
     for (OpOperand *use : uses) {
-      if (getConversion(use)) {
+      if (ConvertLayoutOp conversion = getConversion(use)) {
         use->set(handed);
+        if (RankedTensorType whole = wholeReads.lookup(use)) {
+          OpBuilder inFront(conversion);
+          auto all = ConvertLayoutOp::create(inFront, conversion.getLoc(), whole, handed);
+          inRole(all, cast<RoleAttr>(attr));
+          if (Attribute stage = getDecision(conversion, "stage"))
+            all->setAttr(spellDecision(all, "stage"), stage);
+          use->set(all);
+        }
         continue;
       }
       bool isForDots = isWrittenForDot(*use);

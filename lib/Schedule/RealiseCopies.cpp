@@ -288,12 +288,17 @@ void CopyRealiser::maskOthers(Operation *atomic) {
 BufferType CopyRealiser::findBuffer(ConvertLayoutOp op) {
   ShareChange change = getChange(op);
   ConversionAttr how = op.getHowAttr();
-  if (change.from == change.to || !how || how.getKind() != ConversionKind::Memory)
+  if (change.from == change.to || (how && how.getKind() != ConversionKind::Memory))
     return {};
   RankedTensorType stored = getStoredType(cast<RankedTensorType>(op.getInput().getType()));
-  auto whole =
-      BufferType::get(op.getContext(), stored.getShape(), stored.getElementType(), how.getBuffer());
-  return findShareBuffer(whole, change);
+  ArrayRef<int64_t> shape = stored.getShape();
+  auto isOdd = [](int64_t extent) { return !llvm::isPowerOf2_64(extent); };
+  if (!how && llvm::count_if(shape, isOdd) > 1)
+    return {}; // an order counts the odd factor of one extent alone
+  LayoutAttr order =
+      how ? how.getBuffer() : LayoutAttr::get(op.getContext(), getRowMajorLayout(shape));
+  return findShareBuffer(BufferType::get(op.getContext(), shape, stored.getElementType(), order),
+                         change);
 }
 
 void CopyRealiser::spread(ConvertLayoutOp op) {

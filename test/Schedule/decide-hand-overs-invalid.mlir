@@ -52,19 +52,19 @@ tile.kernel @kept(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"us
 
 // -----
 
-#make = #tile.layout<register = [[0,1],[0,2]], lane = [[0,4],[0,8],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0],[0,16]]>
-#use = #tile.layout<register = [[0,1],[0,2]], lane = [[0,4],[0,8],[0,16],[1,0],[2,0]], warp = [[4,0],[8,0],[16,0]]>
-!m = tensor<32x32xf32, #make>
-!n = tensor<32x32xf32, #use>
+#make = #tile.layout<register = [[0,1],[0,2],[0,16],[0,32]], lane = [[0,4],[0,8],[1,0],[2,0],[4,0]], warp = [[8,0],[0,0],[16,0],[32,0]]>
+#use = #tile.layout<register = [[1,0],[2,0],[16,0],[32,0]], lane = [[4,0],[8,0],[0,1],[0,2],[0,4]], warp = [[0,8],[0,0],[0,16],[0,32]]>
+!m = tensor<48x48xf32, #make>
+!n = tensor<48x48xf32, #use>
 !view = !tile.view<?x?xf32>
 
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-// Columns of the one are rows of the other.
+// Columns of the one are rows of the other, and no order counts the odd factors of both.
 tile.kernel @copies(%a: !view, %b: !view) attributes {
-    tile.roles = [#tile.role<"make", warps = 4, copies = 2>, #tile.role<"use", warps = 4, copies = 2>]} {
+    tile.roles = [#tile.role<"make", warps = 4, copies = 3>, #tile.role<"use", warps = 4, copies = 3>]} {
   %c0 = arith.constant 0 : index
   %x = tile.load %a[%c0, %c0] {role = "make"} : !view -> !m
-  // expected-note @+2 {{role "use" reads it by 2 copies; one copy ('copies') can read all of it}}
+  // expected-note @+2 {{role "use" reads it by 3 copies; one copy ('copies') can read all of it}}
   // expected-error @+1 {{expected a tensor that copies ('copies') share out in one way, since each of role "make" writes a part of a buffer and others read theirs}}
   %u = tile.convert_layout %x {role = "use"} : !m -> !n
   tile.store %u, %b[%c0, %c0] {role = "use"} : !n, !view
