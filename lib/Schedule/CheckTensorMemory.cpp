@@ -211,24 +211,30 @@ SumsInFlight kiln::findSumsInFlight(const LoopProblem &made, ArrayRef<schedule::
 /// own, as one has that goes from trip to trip; the others may share one.
 static void addUnsaid(ArrayRef<DotOp> dots, const SumsInFlight &inFlight,
                       SynchronisationInterface sync, SmallVector<Sum> &sums) {
-  llvm::MapVector<std::pair<Type, Attribute>, llvm::MapVector<Block *, Sum>> groups;
-  DenseSet<std::pair<Block *, Type>> shared;
+  struct OfLoop {
+    Sum sum;
+    bool isShared = false;
+  };
+  llvm::MapVector<std::pair<Type, Attribute>, llvm::MapVector<Block *, OfLoop>> groups;
   for (DotOp dot : dots) {
+    OfLoop all = {{dot, dot.getType(), 0, 0, /*isHandedOver=*/false}};
     auto &blocks = groups[{dot.getType(), lookUpRole(dot)}];
-    Sum none{dot, dot.getType(), 0, 0, /*isHandedOver=*/false};
-    Sum &sum = blocks.insert({dot->getBlock(), none}).first->second;
+    auto &[sum, isShared] = blocks.insert({dot->getBlock(), all}).first->second;
     int64_t slots = std::max<int64_t>(inFlight.lookup(dot), 1);
     bool isApart = inFlight.contains(dot) || isHandedOn(dot);
-    if (!isApart && !shared.insert({dot->getBlock(), dot.getType()}).second)
+    if (!isApart && isShared)
       continue;
+    isShared |= !isApart;
     if (inFlight.contains(dot))
       sum.dot = dot;
     sum.slots += slots;
     sum.bytes += countBytes(dot, dot.getType(), slots, sync);
   }
-  auto isLess = [](auto &one, auto &other) { return one.second.bytes < other.second.bytes; };
+  auto isLess = [](auto &one, auto &other) {
+    return one.second.sum.bytes < other.second.sum.bytes;
+  };
   for (auto &[type, blocks] : groups)
-    sums.push_back(std::max_element(blocks.begin(), blocks.end(), isLess)->second);
+    sums.push_back(std::max_element(blocks.begin(), blocks.end(), isLess)->second.sum);
 }
 
 /// Sums that their roles fetch themselves: those with numbers of columns that are said, and those
