@@ -1,5 +1,5 @@
-// The matrix product of gemm.mlir by other decisions, for gfx942, which has neither an engine that
-// copies nor barriers in memory. Eight waves in two groups run one body, the second group a barrier
+// The matrix product of gemm.mlir by other decisions, for gfx942, which has no engine that
+// copies. Eight waves in two groups run one body, the second group a barrier
 // behind the first: while one multiplies, the other fills and reads. They fill a ring of two slots
 // for themselves, by loads that go to LDS directly, four bytes a lane, and read 16 bytes a lane
 // back. 304 programs, one a compute unit of an MI300X, take tiles of 256 by 256 in turn.

@@ -191,7 +191,6 @@ SmallVector<Division> PinCompleter::makeDivisions() {
   shared.insert(copies);
   shared.insert(1);
   SmallVector<Division> apart, alone;
-  auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
   for (int64_t each : shared) {
     Division pair{{},
                   loading.empty() ? StringRef(kLoad) : loading[0],
@@ -207,7 +206,7 @@ SmallVector<Division> PinCompleter::makeDivisions() {
     pair.roles.push_back(role(pair.producer, loadingWarps, 1));
     for (StringRef name : ArrayRef(loading.getArrayRef()).drop_front(!loading.empty()))
       pair.roles.push_back(role(name, loadingWarps, 1));
-    if (sync && sync.hasBarriers() && pair.producer != pair.consumer)
+    if (pair.producer != pair.consumer)
       apart.push_back(pair);
     if (mayBeAlone)
       alone.push_back({{role(only, warps, each)}, only, only});
@@ -316,16 +315,14 @@ SmallVector<LoadOp> PinCompleter::findBrought(bool isApart) {
   return brought;
 }
 
-/// The name of a copy that can bring a tile. An engine brings it for other roles, and a copy that
-/// only who started it can wait for, for its own.
+/// The name of a copy that can bring a tile. An engine brings it for other roles.
 std::string PinCompleter::chooseCopy(LoadOp load, bool isOwn, bool direct) {
   bool isThroughRegisters = load->hasAttr(kWriteStageAttrName);
   for (Attribute atom : target.getAtoms(load)) {
     auto copy = dyn_cast<CopyAtomInterface>(atom);
     if (!direct || !copy || isThroughRegisters || isa<ThroughRegistersAttr>(atom))
       continue;
-    Completion completion = copy.getCompletion();
-    if (completion != (isOwn ? Completion::CountedBytes : Completion::Instructions) &&
+    if (!(isOwn && copy.getCompletion() == Completion::CountedBytes) &&
         !whyUnfit(load, atom, target))
       return getAtomName(atom);
   }

@@ -88,10 +88,6 @@ SmallVector<Value> IndexMath::shiftBox(StoreOp store, ArrayRef<int64_t> by) {
 static LogicalResult checkBarriers(Operation *op, ArrayAttr roles, TargetInterface target) {
   auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
   int64_t named = sync ? sync.getGroupBarriers() : 0;
-  // Roles wait for one another by barriers in memory.
-  if (roles.size() > 1 && !(sync && sync.hasBarriers()))
-    return emitPinError(op, kRolesAttrName, "expected one role, since ")
-           << target.getSpelling() << " has one barrier for all warps, got " << roles.size();
   if (named == 0)
     return success();
   int64_t needed = roles.size();

@@ -3,9 +3,9 @@
 // Where groups of warps have barriers of their own, those of a copy meet alone, and so do the lanes
 // of a copy of one warp that is a program. Where all share one barrier, all come to it: copies that
 // run the same ops together may, since each comes to every one of them. Copies that lag behind one
-// another, or run programs of their own, do not come together.
+// another, or run programs of their own, and roles beside others do not come together: their warps
+// meet at barriers in shared memory, which cost more than the one of all.
 #include "Meetings.h"
-#include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Target/Common/Meetings.h"
 #include "kiln/Target/Common/SharedPieces.h"
@@ -15,14 +15,14 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// Why the warps of each copy need a barrier of their own at an op.
-static InFlightDiagnostic refuse(Operation *op, RoleAttr role, const Twine &expected) {
-  return emitSourceError(op, "expected ")
-         << expected << " in role \"" << role.getName() << "\", since the warps of each copy meet "
-         << "here and " << getTarget(op).getSpelling() << " has one barrier for all warps";
+/// Whether all that the block runs is a role whose copies come to every op of it at once.
+static bool runsTogether(KernelOp kernel, RoleAttr role) {
+  auto warps = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName);
+  bool isAll = !warps || warps.getInt() == role.getTotalWarps();
+  return isAll && countBlockPrograms(kernel) == 1 && canMeetBetween(kernel, role);
 }
 
-static FailureOr<Meeting> choose(Operation *op, RoleAttr role, KernelOp kernel) {
+static Meeting choose(Operation *op, RoleAttr role, KernelOp kernel) {
   auto warps = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName);
   bool areTogether = isTogether(op, role);
   bool areBlocks = countBlockPrograms(kernel) > 1;
@@ -33,12 +33,11 @@ static FailureOr<Meeting> choose(Operation *op, RoleAttr role, KernelOp kernel) 
       return role.getCopies() > 1 ? Meeting::Role : Meeting::Copy;
     return areBlocks && role.getWarps() == 1 ? Meeting::Lanes : Meeting::Copy;
   }
-  if (areBlocks)
-    return refuse(op, role, "'" + kBlockProgramsAttrName + "' of 1, one program in a block,")
-           << ", got " << countBlockPrograms(kernel);
-  if (role.getSkew() > 0)
-    return refuse(op, role, "copies without a skew") << ", got a skew of " << role.getSkew();
-  return Meeting::All;
+  if (runsTogether(kernel, role))
+    return Meeting::All;
+  if (areTogether && role.getCopies() > 1)
+    return Meeting::Role;
+  return role.getWarps() == 1 ? Meeting::Lanes : Meeting::Copy;
 }
 
 /// What all copies do once, and all see.
@@ -47,6 +46,37 @@ static LogicalResult checkTogether(Operation *op, RoleAttr role) {
     return success();
   return op->emitOpError("expected a role whose copies come to it together, got role \"")
          << role.getName() << "\" with a skew of " << role.getSkew();
+}
+
+/// Whether warps of a role may have to meet in groups; where pieces of shared memory are used one
+/// after another is not known yet.
+static bool mayMeetInGroups(Region &region, RoleAttr role, KernelOp kernel) {
+  auto warps = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName);
+  bool isAll = warps && warps.getInt() == role.getTotalWarps();
+  return region
+      .walk([&](Operation *op) {
+        bool meets = isa<BarrierOp, AllocOp>(op) || getScratchBytes(op);
+        bool isOfAll = isAll && isTogether(op, role) && !isa<AllocOp>(op);
+        return meets && !isOfAll ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void kiln::makeMeetingPlaces(KernelOp kernel) {
+  if (!meetInShared(kernel))
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  for (auto groups : kernel.getBody().getOps<WarpGroupsOp>())
+    for (auto [number, region] : llvm::enumerate(groups.getBodies())) {
+      RoleAttr role = groups.getRole(number);
+      if (role.getTotalWarps() == 1 || runsTogether(kernel, role) ||
+          !mayMeetInGroups(region, role, kernel))
+        continue;
+      auto type = ChannelType::get(kernel.getContext(), role.getCopies(), /*own=*/false, {});
+      auto channel =
+          ChannelOp::create(builder, groups.getLoc(), type, role.getWarps(), role.getTotalWarps());
+      channel->setAttr(kMeetsInAttrName, builder.getStringAttr(role.getName()));
+    }
 }
 
 LogicalResult kiln::decideMeetings(WarpGroupsOp groups) {
@@ -62,10 +92,8 @@ LogicalResult kiln::decideMeetings(WarpGroupsOp groups) {
       return WalkResult::interrupt();
     if (!mayMeet(op))
       return WalkResult::advance();
-    FailureOr<Meeting> meeting = choose(op, role, kernel);
-    if (failed(meeting))
-      return WalkResult::interrupt();
-    op->setAttr(kMeetsAttrName, StringAttr::get(op->getContext(), stringify(*meeting)));
+    Meeting meeting = choose(op, role, kernel);
+    op->setAttr(kMeetsAttrName, StringAttr::get(op->getContext(), stringify(meeting)));
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

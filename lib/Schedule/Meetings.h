@@ -6,6 +6,10 @@
 
 namespace kiln {
 
+/// Makes the channels at whose barriers groups of warps of roles can meet, where chips have no
+/// other barriers for them.
+void makeMeetingPlaces(tile::KernelOp kernel);
+
 /// Decides `tile.meets` of each; an error at one that nobody can meet at.
 llvm::LogicalResult decideMeetings(tile::WarpGroupsOp groups);
 

@@ -4,6 +4,8 @@
 #include "Rings.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Target/Chip.h"
+#include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/SetVector.h"
@@ -240,6 +242,36 @@ static LogicalResult checkRoles(WarpGroupsOp groups) {
   return success();
 }
 
+/// Of one that warps make, as an op of the role.
+static Operation *getSite(Operation *access) {
+  auto put = access->getParentOfType<PutOp>();
+  return put ? put : access;
+}
+
+/// Where barriers in shared memory order no more than that, what a role hands over tells of its
+/// accesses that may meet another role's once its warps have waited for them, and theirs it sees
+/// once they look behind what they got.
+static void orderAcrossRoles(WarpGroupsOp groups) {
+  SmallVector<std::pair<GlobalAccess, unsigned>> all;
+  for (auto [role, region] : llvm::enumerate(groups.getBodies()))
+    region.walk([&, role = role](Operation *op) {
+      if (std::optional<GlobalAccess> access = findGlobalAccess(op))
+        all.push_back({*access, role});
+    });
+  llvm::SetVector<Operation *> sites;
+  for (auto &[one, role] : all)
+    for (auto &[other, its] : all)
+      if (role != its && (mayMeetAcrossRoles(one, other) || mayMeetAcrossRoles(other, one)))
+        sites.insert(getSite(one.op));
+  for (Operation *site : sites) {
+    OpBuilder before(site), behind(site);
+    behind.setInsertionPointAfter(site);
+    for (OpBuilder *builder : {&before, &behind})
+      BarrierOp::create(*builder, site->getLoc(), /*publish=*/false, /*all_copies=*/false,
+                        /*global=*/true);
+  }
+}
+
 namespace {
 struct OrderAccesses : kiln::impl::OrderAccessesBase<OrderAccesses> {
   void runOnOperation() override {
@@ -250,6 +282,9 @@ struct OrderAccesses : kiln::impl::OrderAccessesBase<OrderAccesses> {
       for (WarpGroupsOp group : groups) {
         if (failed(checkRoles(group)))
           return signalPassFailure();
+        TargetInterface target = getTarget(group);
+        if (target && target.getChipRecord().bareBarriers)
+          orderAcrossRoles(group);
         for (auto [role, region] : llvm::enumerate(group.getBodies())) {
           Orderer(kernel, group.getRole(role)).order(region.front());
           region.walk([](BarrierOp barrier) { dropRole(barrier); });

@@ -118,10 +118,12 @@ static void waitShared(OpBuilder &builder, Operation *op) {
   WaitSharedOp::create(builder, op->getLoc());
 }
 
-/// One that orders global memory too waits for all accesses, by the code generator's fences.
+/// One that orders global memory too waits for all accesses, by the code generator's fences; one in
+/// shared memory, for those to shared memory.
 void BareOrderer::order(BarrierOp barrier) {
   bool ends = comesRound(barrier);
-  if (barrier.getGlobal() || !(copiesDirectly || ends))
+  bool isOfGroup = getMeeting(barrier).value_or(Meeting::All) != Meeting::All;
+  if (barrier.getGlobal() || isOfGroup || !(copiesDirectly || ends))
     return;
   if (ends || guardsWrites(barrier) || frees(barrier)) {
     OpBuilder builder(barrier);
@@ -149,15 +151,18 @@ void BareOrderer::order() {
     if (isa<BarrierOp, ReleaseOp, PutOp>(op))
       ops.push_back(op);
   });
-  // Barriers tell the other warps that a slot is free, once this one has read it; and that it is
-  // full, once this one has written its part.
+  // Barriers tell the other warps that a slot of an own ring is free, once this one has read it;
+  // and that it is full, once this one has written its part. Lanes that meet to tell other roles
+  // wait.
   SmallVector<Operation *> waitBehind;
   for (Operation *op : ops) {
     if (auto release = dyn_cast<ReleaseOp>(op)) {
-      if (isUsedLater(release) || (copiesDirectly && !isBeforeBarrier(release)))
+      if (isOwn(release.getChannel()) &&
+          (isUsedLater(release) || (copiesDirectly && !isBeforeBarrier(release))))
         waitBehind.push_back(op);
     } else if (auto put = dyn_cast<PutOp>(op)) {
-      if (copiesDirectly && put.getBody().front().getOps<CopyInOp>().empty())
+      if (copiesDirectly && isOwn(put.getChannel()) &&
+          put.getBody().front().getOps<CopyInOp>().empty())
         waitBehind.push_back(op);
     }
   }

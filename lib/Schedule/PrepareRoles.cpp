@@ -3,6 +3,7 @@
 //
 // All that one thread can do for the program stands in one region, and all threads meet once behind
 // it, however many channels there are.
+#include "Meetings.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
@@ -148,6 +149,7 @@ void RolePreparer::prepare() {
     else if (auto out = dyn_cast<CopyOutOp>(op))
       addMap(out);
   });
+  makeMeetingPlaces(kernel);
   // Nothing that the program computes or waits for is in front of it.
   Block &body = kernel.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&body);

@@ -384,12 +384,6 @@ static LogicalResult checkOwner(Ring &ring) {
       if (role.getSkew() && !hasDots(role))
         return load->emitOpError("expected dots in flight of role \"")
                << role.getName() << "\", which has a skew and whose ring another fills";
-    LoadOp first = ring.uses.front().store ? LoadOp() : ring.uses.front().loads.front();
-    if (first && ring.completion == Completion::Instructions)
-      return first.emitOpError("expected an atom whose copies arrive at a barrier, or "
-                               "#tile.through_registers, since role \"")
-             << ring.getConsumers().front().getName() << "\" uses what role \""
-             << ring.producer.getName() << "\" loads, got " << first.getAtomAttr();
     return success();
   }
   StringRef name = ring.producer.getName();

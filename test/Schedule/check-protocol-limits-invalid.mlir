@@ -69,20 +69,3 @@ tile.kernel @barriers() attributes {tile.warps = 15 : i64} {
   tile.return
 }
 }
-
-// -----
-
-module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
-tile.kernel @one_barrier() attributes {tile.warps = 8 : i64} {
-  // expected-error@+1 {{expected one role, since amdgpu:gfx942 has one barrier for all warps, got 2}}
-  tile.warp_groups() {
-    role #tile.role<"load", warps = 4> {
-      %c0 = arith.constant 0 : index
-    }
-    role #tile.role<"mma", warps = 4> {
-      %c0 = arith.constant 0 : index
-    }
-  }
-  tile.return
-}
-}

@@ -88,15 +88,6 @@ tile.kernel @turns(%n: index) attributes {tile.turns = {mma = 14 : i64}, tile.pe
 
 // -----
 
-module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
-// expected-error@+1 {{expected one role, since amdgpu:gfx942 has one barrier for all warps, got 2}}
-tile.kernel @one_barrier() attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]} {
-  tile.return
-}
-}
-
-// -----
-
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 // expected-error@+1 {{expected no registers of role "load", since no role hands any to another on nvptx:sm_80, got 40}}
 tile.kernel @fixed() attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 40>, #tile.role<"mma", warps = 4>]} {

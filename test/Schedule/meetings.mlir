@@ -74,3 +74,43 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     tile.return
   }
 }
+
+// -----
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  // Those that lag do not: the warps of each meet in shared memory.
+  // CHECK-LABEL: tile.kernel @lagging
+  // CHECK: tile.barrier all_copies {tile.meets = "all"}
+  // CHECK: tile.barrier {tile.meets = "copy"}
+  tile.kernel @lagging() attributes {tile.warps = 4 : i64} {
+    tile.warp_groups() {
+      role #tile.role<"two", warps = 2, copies = 2, skew = 1> {
+        tile.barrier all_copies
+        tile.barrier
+      }
+    }
+    tile.return
+  }
+}
+
+// -----
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx1201">} {
+  // Nor do roles beside one another; and one warp is a wave.
+  // CHECK-LABEL: tile.kernel @beside
+  // CHECK: tile.barrier all_copies {tile.meets = "role"}
+  // CHECK: tile.barrier {tile.meets = "copy"}
+  // CHECK: tile.barrier {tile.meets = "lanes"}
+  tile.kernel @beside() attributes {tile.warps = 5 : i64} {
+    tile.warp_groups() {
+      role #tile.role<"two", warps = 2, copies = 2> {
+        tile.barrier all_copies
+        tile.barrier
+      }
+      role #tile.role<"one", warps = 1> {
+        tile.barrier
+      }
+    }
+    tile.return
+  }
+}

@@ -175,3 +175,45 @@ tile.kernel @ring(%x: !view, %y: !view) attributes {tile.warps = 4 : i64} {
   tile.return
 }
 }
+
+// -----
+
+#l = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[0,8],[0,16]], warp = [[16,0],[32,0]]>
+!view = !tile.view<?x?xf32>
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx1201">} {
+// Barriers that are words order shared memory alone: warps wait for what they tell of, and see what
+// they have been told of.
+// CHECK-LABEL: tile.kernel @told
+// CHECK: role #tile.role<"write"
+// CHECK: tile.barrier global
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tile.barrier global
+// CHECK-NEXT: tile.put
+// CHECK: role #tile.role<"read"
+// CHECK: tile.get
+// CHECK-NEXT: tile.barrier global
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: tile.barrier global
+tile.kernel @told(%x: !view, %o: index) attributes {tile.warps = 8 : i64} {
+  %told = tile.channel full = 4 empty = 4 : !tile.channel<1>
+  tile.warp_groups(%x, %o, %told : !view, index, !tile.channel<1>) {
+    role #tile.role<"write", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %z = arith.constant 0 : i32
+      %t = arith.constant dense<1.0> : tensor<64x32xf32, #l>
+      tile.store %t, %x[%c0, %c0] : tensor<64x32xf32, #l>, !view
+      tile.put %told[%z, %z] bytes = 0 : !tile.channel<1> {
+      }
+    }
+    role #tile.role<"read", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %z = arith.constant 0 : i32
+      tile.get %told[%z, %z] : !tile.channel<1>
+      %t = tile.load %x[%o, %c0] : !view -> tensor<64x32xf32, #l>
+      tile.print "x" (%t) : tensor<64x32xf32, #l>
+    }
+  }
+  tile.return
+}
+}

@@ -254,21 +254,6 @@ tile.kernel @apart(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"l
 
 !view = !tile.view<?x?xf16>
 !tile_ = !tile.buffer<32x32xf16>
-tile.kernel @counted(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 4>]} {
-  %c0 = arith.constant 0 : index
-  %c32 = arith.constant 32 : index
-  scf.for %i = %c0 to %k step %c32 {
-    // expected-error@+1 {{expected an atom whose copies arrive at a barrier, or #tile.through_registers, since role "use" uses what role "load" loads, got #amdgcn.load_to_lds<"gfx942", 4>}}
-    %x = tile.load %a[%c0, %i] {atom = #amdgcn.load_to_lds<"gfx942", 4>, buffer = !tile_, stage = 0, role = "load"} : !view -> tensor<32x32xf16>
-    tile.store %x, %a[%i, %c0] {stage = 0, role = "use"} : tensor<32x32xf16>, !view
-  } {tile.depth = 3}
-  tile.return
-}
-
-// -----
-
-!view = !tile.view<?x?xf16>
-!tile_ = !tile.buffer<32x32xf16>
 !t = tensor<32x32xf16>
 tile.kernel @most(%a: !view, %k: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
   %c0 = arith.constant 0 : index

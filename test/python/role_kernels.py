@@ -12,6 +12,7 @@ def product(
     depth_a: kiln.constexpr, depth_b: kiln.constexpr, loaders: kiln.constexpr,
     load_warps: kiln.constexpr, copies: kiln.constexpr, warps: kiln.constexpr,
     stores: kiln.constexpr, persistent: kiln.constexpr, lanes: kiln.constexpr,
+    atom: kiln.constexpr = "mma_sync",
 ):  # fmt: skip
     """Two rings or, of one copy and one depth, one; what is stored may go to a role of its own."""
     i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 64))
@@ -35,7 +36,7 @@ def product(
         )
         if lanes:
             x = kiln.maximum(x, 0)
-        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), atom="mma_sync", role="mma")
+        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), atom=atom, role="mma")
     kiln.pin(c.store((i * 128, j * 64), acc), role=stores)
 
 
@@ -49,6 +50,7 @@ PLAIN = dict(
 def attention(
     q: kiln.View, k: kiln.View, v: kiln.View, out: kiln.View, copy: kiln.constexpr,
     depth: kiln.constexpr, copies: kiln.constexpr, later: kiln.constexpr,
+    atom: kiln.constexpr = "mma_sync",
 ):  # fmt: skip
     """One role loads queries once a program and keys and values in two rings; with `later` the second
     product runs a stage behind."""
@@ -60,7 +62,7 @@ def attention(
     total, acc = kiln.zeros((64,), kiln.f32), kiln.zeros((64, 64), kiln.f32)
     for j in range(0, k.shape[0], 32):
         y = kiln.pin(k.load((j, 0), (32, 64)), role="load", atom=copy, ring="k", depth=depth)
-        s = kiln.pin(kiln.dot(x, y, transpose_b=True), role="mma", atom="mma_sync", stage=0)
+        s = kiln.pin(kiln.dot(x, y, transpose_b=True), role="mma", atom=atom, stage=0)
         seen = (j + kiln.arange(32)) < k.shape[0]
         s = kiln.where(seen[None, :], s, -1000.0)
         new = kiln.maximum(highest, kiln.max(s, axis=1))
@@ -70,5 +72,5 @@ def attention(
         highest = new
         z = kiln.pin(v.load((j, 0), (32, 64)), role="load", atom=copy, ring="v", depth=depth)
         acc = kiln.dot(p.to(v.dtype), z, acc * old[:, None])
-        acc = kiln.pin(acc, role="mma", atom="mma_sync", stage=later)
+        acc = kiln.pin(acc, role="mma", atom=atom, stage=later)
     kiln.pin(out.store((i * 64, 0), (acc / total[:, None]).to(out.dtype)), role="mma")

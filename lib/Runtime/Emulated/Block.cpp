@@ -45,6 +45,7 @@ struct kiln::emulated::Thread {
   const void *operands = nullptr;
   void *result = nullptr;
   uint64_t clusterRound = 0; ///< of the cluster's barrier, when it last arrived
+  Block::Look look;
   /// Of a blocked one.
   std::function<bool()> mayGo;
   std::string waitsFor;
@@ -68,6 +69,7 @@ Block::Block(const Launch &launch, SharedMemory &shared)
 Block::~Block() = default;
 
 unsigned Block::currentThread() const { return running->number; }
+Block::Look Block::getLastLook() const { return running->look; }
 
 //===- Fibres -------------------------------------------------------------------------------===//
 
@@ -390,6 +392,7 @@ void Block::access(uint64_t address, int64_t bytes, int kind, const void *value)
     std::string wrong = shared.access(running->number, address, bytes, kind & 7, value);
     if (!wrong.empty())
       fail(wrong);
+    running->look = {address, engines.countEndedWords()};
     return;
   }
   std::string wrong = findProblem(address, bytes, kind);
@@ -471,6 +474,9 @@ void kiln_emulated_instruction(const char *name, const void *operands, void *res
 }
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value) {
   Block::current()->access(reinterpret_cast<uint64_t>(pointer), bytes, kind, value);
+}
+void kiln_emulated_arrival(void *pointer, int32_t last) {
+  Block::current()->engines.arriveAtWord(reinterpret_cast<uint64_t>(pointer), last);
 }
 void *kiln_emulated_shared() { return Block::current()->getSharedBase(); }
 void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows) {

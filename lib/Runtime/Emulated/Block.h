@@ -106,6 +106,12 @@ public:
   std::string writeShared(unsigned thread, uint64_t address, const void *data, int64_t bytes);
 
   unsigned currentThread() const;
+  /// What the running thread accessed last of shared memory, and how many phases of barriers that
+  /// are words had ended by then.
+  struct Look {
+    uint64_t address = 0, ended = 0;
+  };
+  Look getLastLook() const;
   const Launch &launch;
   /// AMD's hidden arguments start with the number of blocks.
   uint32_t hidden[64] = {};

@@ -28,6 +28,7 @@ void kiln_emulated_instruction(const char *name, const void *operands, void *res
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
 void *kiln_emulated_shared();
 void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows);
+void kiln_emulated_arrival(void *pointer, int32_t last);
 }
 
 namespace {
@@ -284,7 +285,8 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
       {"kiln_emulated_barrier", reinterpret_cast<void *>(kiln_emulated_barrier)},
       {"kiln_emulated_instruction", reinterpret_cast<void *>(kiln_emulated_instruction)},
       {"kiln_emulated_access", reinterpret_cast<void *>(kiln_emulated_access)},
-      {"kiln_emulated_row", reinterpret_cast<void *>(kiln_emulated_row)}};
+      {"kiln_emulated_row", reinterpret_cast<void *>(kiln_emulated_row)},
+      {"kiln_emulated_arrival", reinterpret_cast<void *>(kiln_emulated_arrival)}};
   if (Error error = LoadedObject::load(*code, kernel, functions).moveInto(executable->code))
     return error;
   if (hasGrid)

@@ -11,6 +11,7 @@ void Engines::reset() {
   groups.clear();
   stores.clear();
   isClosed = false;
+  endedWords = 0;
   known.assign(cluster.size(), 0);
 }
 
@@ -110,6 +111,16 @@ std::string Engines::poll(uint64_t address, uint32_t parity, bool &hasEnded) {
   end(*barrier);
   hasEnded = (barrier->phase & 1) != parity;
   return "";
+}
+
+void Engines::arriveAtWord(uint64_t address, uint32_t last) {
+  uint32_t count;
+  std::memcpy(&count, reinterpret_cast<const void *>(address), sizeof(count));
+  // A phase ends where the count comes to its half, and where it begins again.
+  if (count < last && count + 1 != (last + 1) / 2)
+    return;
+  ++endedWords;
+  shared.advance();
 }
 
 uint64_t Engines::come(int barrier, unsigned threads) {

@@ -45,6 +45,9 @@ public:
   std::string mapTo(unsigned block, uint64_t &address) const;
   /// Lands what the barrier waits for; whether a phase of this parity has ended.
   std::string poll(uint64_t address, uint32_t parity, bool &hasEnded);
+  /// In front of an arrival at a barrier that is a word, which counts round up to this.
+  void arriveAtWord(uint64_t address, uint32_t last);
+  uint64_t countEndedWords() const { return endedWords; }
   std::string startLoad(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
                         const int32_t *place);
   /// Into each block of the cluster whose bit is set.
@@ -106,6 +109,8 @@ private:
   std::vector<Engines *> cluster = {this};
   unsigned number = 0;
   bool isClosed = false;
+  /// Phases of barriers that are words.
+  uint64_t endedWords = 0;
   /// By block, up to which of its epochs this one knows what was done there.
   std::vector<uint32_t> known = {0};
   std::map<uint64_t, Barrier> barriers;

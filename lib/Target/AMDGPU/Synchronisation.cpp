@@ -6,7 +6,9 @@
 // DMA").
 #include "Chips.h"
 #include "Counters.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -88,11 +90,111 @@ void TargetAttr::meet(OpBuilder &builder, Location loc) const {
   separate(builder, loc);
 }
 
+/// LLVM (22) leaves what waves of one workgroup write under way across a fence of it, where they
+/// see it in the cache that they share: one wave alone may be told of it, and tell others.
+void TargetAttr::fenceGlobal(OpBuilder &builder, Location loc) const {
+  if (getRecord(getChip()).waits == WaitForm::GFX9)
+    waitForVector(builder, loc, 0);
+  LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::acq_rel, "workgroup");
+}
+
 void TargetAttr::setPriority(OpBuilder &builder, Location loc, int64_t level) const {
   ROCDL::SetPrioOp::create(builder, loc, level);
 }
 
 void TargetAttr::orderSchedule(OpBuilder &builder, Location loc) const { separate(builder, loc); }
+
+//===- Barriers in LDS ----------------------------------------------------------------------===//
+//
+// A barrier is a word that counts arrivals round, from 0 to twice as many as a phase awaits: in its
+// lower half it is in a phase of parity 0, in its upper half in one of parity 1. One instruction
+// counts and wraps, so no arrival is lost and nobody resets anything; and since those who wait are
+// at most a phase behind, no count is taken for one of a round before.
+//
+// LDS serves a wave's accesses in order. A wave waits for its own all the same in front of an
+// arrival, where its lanes meet, as LLVM would for a release: the proof of the final code asks for
+// it. What a load brings to LDS comes another way: the wave waits for that by its count.
+
+/// The scope of those who meet at one: no wait for caches belongs to an access of LDS.
+static constexpr StringLiteral kWorkgroup = "workgroup-one-as";
+
+static Value i32(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 32);
+}
+
+void TargetAttr::initBarrier(OpBuilder &builder, Location loc, Value barrier, int64_t) const {
+  LLVM::StoreOp::create(builder, loc, i32(builder, loc, 0), barrier, /*alignment=*/4);
+}
+
+/// The waves meet before any of them uses one.
+void TargetAttr::publishBarriers(OpBuilder &, Location) const {}
+
+/// The parity of the phase that a word says it is in.
+static Value getPhase(OpBuilder &builder, Location loc, Value count, int64_t arrivals) {
+  Value isUpper = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, count,
+                                        i32(builder, loc, arrivals));
+  return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), isUpper);
+}
+
+/// Gives what the word was.
+static Value count(OpBuilder &builder, Location loc, Value barrier, int64_t arrivals) {
+  keepReads(builder, loc);
+  Value before = LLVM::AtomicRMWOp::create(
+      builder, loc, LLVM::AtomicBinOp::uinc_wrap, barrier, i32(builder, loc, 2 * arrivals - 1),
+      LLVM::AtomicOrdering::monotonic, kWorkgroup, /*alignment=*/4);
+  keepInPlace(builder, loc);
+  return before;
+}
+
+void TargetAttr::arrive(OpBuilder &builder, Location loc, Value barrier, int64_t arrivals) const {
+  count(builder, loc, barrier, arrivals);
+}
+
+Value TargetAttr::arriveInPhase(OpBuilder &builder, Location loc, Value barrier,
+                                int64_t arrivals) const {
+  return getPhase(builder, loc, count(builder, loc, barrier, arrivals), arrivals);
+}
+
+/// No copy tells of its end: the wave waits until none is under way.
+void TargetAttr::awaitCopies(OpBuilder &builder, Location loc, Value) const {
+  waitForVector(builder, loc, 0);
+}
+
+/// A wave that waits sleeps for 64 cycles or so between two looks, and leaves LDS to the others.
+void TargetAttr::waitBarrier(OpBuilder &builder, Location loc, Value barrier, Value parity,
+                             int64_t arrivals, bool) const {
+  keepInPlace(builder, loc);
+  auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&loop.getBefore());
+    Value count = LLVM::LoadOp::create(
+        builder, loc, builder.getI32Type(), barrier, /*alignment=*/4, /*isVolatile=*/false,
+        /*isNonTemporal=*/false, /*isInvariant=*/false, /*isInvariantGroup=*/false,
+        LLVM::AtomicOrdering::monotonic, kWorkgroup);
+    // One word for all lanes: the wave branches once.
+    count = makeUniform(builder, loc, count);
+    Value again = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        getPhase(builder, loc, count, arrivals), parity);
+    scf::ConditionOp::create(builder, loc, again, ValueRange());
+    builder.createBlock(&loop.getAfter());
+    ROCDL::SSleepOp::create(builder, loc, 1);
+    scf::YieldOp::create(builder, loc);
+  }
+  keepReads(builder, loc);
+  keepInPlace(builder, loc);
+  separate(builder, loc);
+}
+
+/// They go in step. What they have under way in LDS the wave waits for, since one of them may tell
+/// other waves of it next.
+void TargetAttr::meetLanes(OpBuilder &builder, Location loc) const {
+  keepReads(builder, loc);
+  waitForShared(builder, loc);
+  LLVM::CallIntrinsicOp::create(builder, loc, builder.getStringAttr("llvm.amdgcn.wave.barrier"),
+                                ValueRange());
+  keepInPlace(builder, loc);
+}
 
 //===- The order of instructions ------------------------------------------------------------===//
 

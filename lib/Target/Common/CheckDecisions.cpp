@@ -350,7 +350,7 @@ static LogicalResult checkLaunches(KernelOp kernel, TargetInterface target) {
 }
 
 /// Copies take turns where a program of the launch runs many of the grid's, each at its own pace.
-static LogicalResult checkTurns(KernelOp kernel, TargetInterface target) {
+static LogicalResult checkTurns(KernelOp kernel) {
   auto turns = kernel->getAttrOfType<DictionaryAttr>(kTurnsAttrName);
   if (!turns)
     return success();
@@ -370,10 +370,7 @@ static LogicalResult checkTurns(KernelOp kernel, TargetInterface target) {
              << (*role).getName() << "\" to run a program, since copies take programs in turn, got "
              << (*role).getCopies();
   }
-  auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
-  if (target.runsOnHost() || (sync && sync.hasBarriers()))
-    return success();
-  return refuseChip(kernel, kTurnsAttrName, "that has barriers in shared memory", target);
+  return success();
 }
 
 /// What is said of a kernel and decides nothing of its schedule.
@@ -450,7 +447,7 @@ struct CheckDecisions : public kiln::impl::CheckDecisionsBase<CheckDecisions> {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       bool hasRoles = kernel->hasAttr(kRolesAttrName);
       if (failed(checkMeaning(kernel)) || failed(checkWarps(kernel, *target)) ||
-          failed(checkLaunches(kernel, *target)) || failed(checkTurns(kernel, *target)))
+          failed(checkLaunches(kernel, *target)) || failed(checkTurns(kernel)))
         return signalPassFailure();
       kernel.getBody().walk([&](Operation *op) {
         if (failed(check(op, *target, hasRoles)))

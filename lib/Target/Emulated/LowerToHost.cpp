@@ -151,6 +151,12 @@ private:
       builder.CreateStore(value, written);
     }
     createCheck(builder, pointer, module.getDataLayout().getTypeStoreSize(type), kind, written);
+    // A word that counts round is a barrier's.
+    auto *update = dyn_cast<AtomicRMWInst>(&instruction);
+    if (update && update->getOperation() == AtomicRMWInst::UIncWrap && (kind & Shared))
+      builder.CreateCall(declare("kiln_emulated_arrival", builder.getVoidTy(),
+                                 {pointerType(), builder.getInt32Ty()}),
+                         {toFlat(builder, pointer), update->getValOperand()});
   }
 
   void createCheck(IRBuilder<> &builder, Value *pointer, uint64_t bytes, int kind, Value *written) {

@@ -12,6 +12,9 @@
 //   void    kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows)
 //                                                     before an access by which each of a warp's
 //                                                     first lanes names a row for all
+//   void    kiln_emulated_arrival(void *pointer, int32_t last)
+//                                                     before an update of a word of shared memory
+//                                                     that counts round
 //
 // A site is the number of the call in the program; the lanes of a warp must meet at one site.
 // Operands and result are packed without gaps. The kinds of access are bits: 1 reads, 2 writes, 4

@@ -28,8 +28,6 @@ int64_t TargetAttr::getGroupBarriers() const {
   return getChipRecord().figures.namedBarriers->value - 1;
 }
 
-bool TargetAttr::hasBarriers() const { return bool(getChipRecord().figures.barrierArrivals); }
-
 bool TargetAttr::hasByteBarriers() const { return getRecord(getChip()).byteBarriers; }
 
 bool TargetAttr::hasClusters() const { return hasByteBarriers(); }
@@ -84,7 +82,7 @@ void TargetAttr::publishBarriers(OpBuilder &builder, Location loc) const {
 }
 
 // The forms with default semantics: release and acquire among the block's threads.
-void TargetAttr::arrive(OpBuilder &builder, Location loc, Value barrier) const {
+void TargetAttr::arrive(OpBuilder &builder, Location loc, Value barrier, int64_t) const {
   NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(), barrier, Value());
 }
 
@@ -100,7 +98,7 @@ void TargetAttr::awaitCopies(OpBuilder &builder, Location loc, Value barrier) co
 
 /// A try blocks for a while and may then fail, so it is tried again. Barriers that count no bytes
 /// are of chips without it: there a test, which does not block, is made until it holds.
-void TargetAttr::waitBarrier(OpBuilder &builder, Location loc, Value barrier, Value parity,
+void TargetAttr::waitBarrier(OpBuilder &builder, Location loc, Value barrier, Value parity, int64_t,
                              bool ofCluster) const {
   auto scope = ofCluster ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA;
   auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());

@@ -12,6 +12,7 @@ void kiln_emulated_barrier(int32_t site);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
 void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows);
+void kiln_emulated_arrival(void *pointer, int32_t last);
 void *kiln_emulated_shared();
 }
 
@@ -240,6 +241,49 @@ TEST(Block, WarpsMeetWhereverEachOfThemStands) {
               read(63 - thread());
             }),
             "");
+}
+
+/// AMD's barriers of LDS: word 8 counts to twice the arrivals of a phase, and round.
+void arriveAtWord(uint32_t arrivals) {
+  auto *word = reinterpret_cast<uint32_t *>(memory().data()) + 8;
+  kiln_emulated_access(word, 4, 1 | 2 | 4 | 8, nullptr);
+  kiln_emulated_arrival(word, 2 * arrivals - 1);
+  *word = *word == 2 * arrivals - 1 ? 0 : *word + 1;
+}
+void waitForWord(uint32_t arrivals, bool phase) {
+  auto *word = reinterpret_cast<uint32_t *>(memory().data()) + 8;
+  for (int32_t cycles = 1;; kiln_emulated_instruction("amdgcn.s.sleep", &cycles, nullptr, 78)) {
+    kiln_emulated_access(word, 4, 1 | 4 | 8, nullptr);
+    if ((*word >= arrivals) != phase)
+      return;
+  }
+}
+
+TEST(Block, AWordCountsArrivalsRound) {
+  EXPECT_EQ(run([](const uint64_t *) {
+              if (thread() == 0)
+                write(8, 0);
+              kiln_emulated_barrier(1);
+              for (int round = 0; round < 3; ++round) {
+                write(64 + thread(), round + thread());
+                arriveAtWord(64);
+                waitForWord(64, round % 2);
+                EXPECT_EQ(read(64 + 63 - thread()), round + 63 - thread());
+                kiln_emulated_barrier(2);
+              }
+            }),
+            "");
+}
+
+TEST(Block, AnArrivalThatNeverComesIsWaitedForInVain) {
+  EXPECT_THAT(run([](const uint64_t *) {
+                if (thread() == 0)
+                  write(8, 0);
+                kiln_emulated_barrier(1);
+                arriveAtWord(65);
+                waitForWord(65, false);
+              }),
+              HasSubstr("waits forever for a phase of the barrier at offset 32 of shared memory"));
 }
 
 TEST(Block, ARowIsNamedByTheFirstLanesAlone) {

@@ -33,12 +33,3 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
       tile.roles = [#tile.role<"mma", warps = 4, copies = 2>],
       tile.persistent = #tile.persistent<programs = 2>} grid { tile.grid %n } { tile.return }
 }
-
-// -----
-
-module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
-  // expected-error @+1 {{expected a chip that has barriers in shared memory, since 'tile.turns' is decided, got amdgpu:gfx942}}
-  tile.kernel @one_barrier(%n: index) attributes {tile.turns = {all = 2 : i64},
-      tile.roles = [#tile.role<"all", warps = 4>],
-      tile.persistent = #tile.persistent<programs = 2>} grid { tile.grid %n } { tile.return }
-}

@@ -181,17 +181,3 @@ tile.kernel @engine(%s: i32) attributes {tile.warps = 4 : i64} {
   tile.return
 }
 }
-
-// -----
-
-!ring = !tile.channel<2, !tile.buffer<64x64xf16>>
-module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
-tile.kernel @channel() attributes {tile.warps = 4 : i64} {
-  // expected-error@+1 {{expected no engines, no products in flight and no channels between roles}}
-  %ring = tile.channel full = 1 empty = 4 : !ring
-  tile.warp_groups(%ring : !ring) {
-    role #tile.role<"load", warps = 4> {}
-  }
-  tile.return
-}
-}

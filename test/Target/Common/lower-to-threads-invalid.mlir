@@ -372,7 +372,7 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
   tile.kernel @no_groups() attributes {tile.warps = 4 : i64} {
     tile.warp_groups() {
       role #tile.role<"all", warps = 2, copies = 2> {
-        // expected-error @+1 {{expected a chip whose groups of warps have barriers of their own, since 'tile.meets' is "copy" in role "all"}}
+        // expected-error @+1 {{expected a tile.channel of 'tile.meets_in', whose barriers these are, since 'tile.meets' is "copy" in role "all"}}
         tile.barrier {tile.meets = "copy"}
       }
     }

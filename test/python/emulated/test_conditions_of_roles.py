@@ -15,6 +15,7 @@ BF16 = ml_dtypes.bfloat16
 COPIES = [
     ("sm_80", "cp_async"), ("sm_80", "through_registers"), ("sm_90a", "tma"), ("sm_90a", "cp_async"),
     ("sm_90a", "through_registers"), ("sm_100a", "tma"), ("sm_100a", "cp_async"),
+    ("gfx942", "load_to_lds"), ("gfx950", "through_registers"), ("gfx1201", "through_registers"),
 ]  # fmt: skip
 
 
@@ -59,9 +60,10 @@ def test_a_condition_of_another_role(
 def test_whole_numbers_that_end_a_while(rng, dtype: type, bound: int) -> None:
     x = rng.integers(0, 9, (128, 1024)).astype(dtype)
     c = np.zeros((128, 32), dtype)
-    chip = str(rng.choice(["sm_80", "sm_90a"]))
+    chip = str(rng.choice(["sm_80", "sm_90a", "gfx942", "gfx1201"]))
+    atom = "through_registers" if chip.startswith("gfx") else "cp_async"
     until_past.options(device=f"emu:{chip}")(
-        x, c, atom="cp_async", bound=bound, copies=int(rng.integers(1, 3))
+        x, c, atom=atom, bound=bound, copies=int(rng.integers(1, 3))
     )
     for i in range(2):
         acc, trips = np.zeros((64, 32), dtype), 0
@@ -92,7 +94,7 @@ def test_trips_that_another_role_counts(
     "chip, atom, copy, flight",
     [
         ("sm_80", "mma_sync", "cp_async", None), ("sm_90a", "wgmma", "tma", 0),
-        ("sm_90a", "mma_sync", "cp_async", None),
+        ("sm_90a", "mma_sync", "cp_async", None), ("gfx950", "matrix", "load_to_lds", None),
     ],
 )  # fmt: skip
 def test_products_until_they_are_large(rng, chip, atom, copy, flight, copies: int) -> None:
@@ -124,13 +126,15 @@ def test_products_until_they_are_large(rng, chip, atom, copy, flight, copies: in
     "chip, atom, copy, flight",
     [
         ("sm_80", "mma_sync", "cp_async", None), ("sm_90a", "wgmma", "tma", 0),
-        ("sm_100a", "tcgen05", "tma", 0),
+        ("sm_100a", "tcgen05", "tma", 0), ("gfx950", "matrix", "through_registers", None),
     ],
 )  # fmt: skip
 def test_sums_that_another_role_stores(
     rng, chip, atom, copy, flight, rows: int, columns: int, copies: int, users: int, warps: int,
     dtype: str,
 ) -> None:  # fmt: skip
+    if chip.startswith("gfx") and 4 + 4 * copies + users * warps > 16:
+        pytest.skip("more waves than a block has")
     m, n, k = rows + int(rng.integers(1, 99)), columns + int(rng.integers(1, 99)), 72
     a, b = (rng.integers(-2, 3, (x, k)).astype(BF16) for x in (m, n))
     c = np.full((m, n), np.nan, np.float32 if dtype == "f32" else BF16)

@@ -11,6 +11,11 @@ from pinned import build
 CHIPS = {
     "sm_80": ("#nvptx.cp_async<16>", '#nvptx.mma_sync<"m16n8k16", f16, f32>', False),
     "sm_89": ("#tile.through_registers", '#nvptx.mma_sync<"m16n8k16", f16, f32>', False),
+    "gfx950": (
+        "#tile.through_registers",
+        '#amdgcn.matrix<"mfma.f32.16x16x32.f16", "gfx950", f16>',
+        False,
+    ),
     "sm_90a": ("#nvptx.tma", '#nvptx.wgmma<"m64n64k16", f16, f32>', True),
 }
 
@@ -19,6 +24,7 @@ def build_for(chip: str, text: str, flight: int, **names):
     copy, product, runs_on = CHIPS[chip]
     in_flight = f", in_flight = {flight}" if runs_on else ""
     names |= {"COPY": copy, "PRODUCT": product, "FLIGHT": in_flight, "CHIP": chip}
+    names["DIALECT"] = "amdgcn" if chip.startswith("gfx") else "nvptx"
     for name, value in names.items():
         text = text.replace(name, str(value))
     return build(text.encode(), chip)
@@ -32,7 +38,7 @@ HEAD = """
 !numbers = !tile.view<?xi32>
 !sums = tensor<64x64xf32>
 #facts = #tile.facts<pointer = 16, strides = [16, 2]>
-module attributes {tile.target = #nvptx.target<chip = "CHIP">} {
+module attributes {tile.target = #DIALECT.target<chip = "CHIP">} {
 """
 
 # Each program takes the next tile that nobody has: whoever is quick takes more.

@@ -46,7 +46,7 @@ def handed(
     kiln.pin(y.store((i * rows, 0), sums), role="use")
 
 
-@pytest.mark.parametrize("draw", range(3))
+@pytest.mark.parametrize("draw", range(5))
 @pytest.mark.parametrize("kind", ["bytes", "masks", "transposes", "both"])
 @pytest.mark.parametrize(
     "warps, makers, users", [(2, 1, 1), (8, 1, 1), (4, 2, 1), (4, 1, 2), (2, 2, 2)]
@@ -54,12 +54,15 @@ def handed(
 def test_roles_of_unlike_threads(
     rng, kind: str, warps: int, makers: int, users: int, draw: int
 ) -> None:
-    rows, columns = (64, 64) if kind == "transposes" else ((64, 32), (128, 32), (64, 64))[draw]
+    rows, columns = (64, 64) if kind == "transposes" else ((64, 32), (128, 32), (64, 64))[draw % 3]
     trips, programs = int(rng.integers(1, 5)), int(rng.integers(1, 4))
     x = rng.integers(-8, 9, (rows * programs, columns * trips)).astype(BF16)
     y = np.full((rows * programs, columns), np.nan, np.float32)
     z = np.zeros(rows * programs, np.float32)
-    chip, copy = (("sm_90a", "tma"), ("sm_80", "cp_async"), ("sm_80", "through_registers"))[draw]
+    chip, copy = (
+        ("sm_90a", "tma"), ("sm_80", "cp_async"), ("sm_80", "through_registers"),
+        ("gfx942", "load_to_lds"), ("gfx1201", "through_registers"),
+    )[draw]  # fmt: skip
     tile = dict(kind=kind, warps=warps, makers=makers, users=users, depth=int(rng.integers(1, 4)),
                 rows=rows, columns=columns, copy=copy)  # fmt: skip
     if kind == "transposes" and makers == users == 2:  # rows of what is columns to the others
@@ -105,8 +108,12 @@ def numbers(
 @pytest.mark.parametrize("dtype", ["f32", "bf16", "i32", "i8"])
 @pytest.mark.parametrize("makers, users", [(2, 1), (1, 2), (2, 2), (4, 1)])
 @pytest.mark.parametrize(
-    "chip, copy", [("sm_90a", "tma"), ("sm_80", "cp_async"), ("sm_100a", "through_registers")]
-)
+    "chip, copy",
+    [
+        ("sm_90a", "tma"), ("sm_80", "cp_async"), ("sm_100a", "through_registers"),
+        ("gfx1201", "through_registers"),
+    ],
+)  # fmt: skip
 def test_numbers_of_several_copies(rng, dtype: str, makers: int, users: int, chip: str, copy: str):
     trips, programs = int(rng.integers(1, 5)), int(rng.integers(1, 3))
     x = rng.integers(-8, 9, (64 * programs, 32 * trips)).astype(BF16)

@@ -34,8 +34,12 @@ def sums(a: kiln.View, n: kiln.View, c: kiln.View, copy: kiln.constexpr):
 
 
 @pytest.mark.parametrize(
-    "chip, copy", [("sm_80", "cp_async"), ("sm_90a", "tma"), ("sm_100a", "tma")]
-)
+    "chip, copy",
+    [
+        ("sm_80", "cp_async"), ("sm_90a", "tma"), ("sm_100a", "tma"), ("gfx942", "load_to_lds"),
+        ("gfx1201", "through_registers"),
+    ],
+)  # fmt: skip
 def test_numbers(rng, chip: str, copy: str) -> None:
     rows, count, step = int(rng.integers(1, 200)), int(rng.integers(1, 9)), int(rng.integers(1, 4))
     a = rng.standard_normal((rows, 32 * count)).astype(BF16)
@@ -54,7 +58,7 @@ def test_asserts(columns: int, why: str) -> None:
 
 
 @kiln.kernel
-def greatest(a: kiln.View, n: kiln.View, turned: kiln.constexpr):
+def greatest(a: kiln.View, n: kiln.View, turned: kiln.constexpr, copy: kiln.constexpr):
     """n[0] is what a sum's greatest element is, n[1] one more, read back; n[2] counts trips; n[3] is
     written twice."""
     kiln.grid(1)
@@ -64,7 +68,7 @@ def greatest(a: kiln.View, n: kiln.View, turned: kiln.constexpr):
         kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("sum", warps=4)))
     s = kiln.zeros((64, 32), kiln.f32)
     for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
-        x = kiln.pin(a.load((0, k), (64, 32)), role="load", atom="cp_async")
+        x = kiln.pin(a.load((0, k), (64, 32)), role="load", atom=copy)
         s = kiln.pin(s + x.to(kiln.f32), role="sum")
         n[2] = n[2] + 1
     n[3] = 1
@@ -73,12 +77,13 @@ def greatest(a: kiln.View, n: kiln.View, turned: kiln.constexpr):
     n[3] = n[1] + 1
 
 
-@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "gfx942", "gfx1201"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_one_role_has_a_memory_in_the_order_of_the_text(rng, chip: str, turned: bool) -> None:
     count = int(rng.integers(1, 9))
     a, n = np.ones((64, 32 * count), BF16), np.zeros(4, np.int32)
-    greatest.options(device=f"emu:{chip}")(a, n, turned=turned)
+    copy = "through_registers" if chip.startswith("gfx") else "cp_async"
+    greatest.options(device=f"emu:{chip}")(a, n, turned=turned, copy=copy)
     assert n.tolist() == [count, count + 1, count, count + 2]
 
 

@@ -114,14 +114,18 @@ def test_a_write_that_waits_for_itself_is_refused() -> None:
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89"])
+@pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89", "gfx942", "gfx950", "gfx1201"])
 @pytest.mark.parametrize("copy", COPIES[1:])
 def test_tiles_through_registers_without_an_engine(rng, copy: str, chip: str) -> None:
     """Beside copies, and both; written in each trip that there are slots for."""
+    if chip.startswith("gfx") and copy == "cp_async":
+        copy = "through_registers" if chip == "gfx1201" else "load_to_lds"
     depth = int(rng.integers(2, 5))
     schedule = dict(
         copy_a=copy, copy_b="through_registers", depth_a=depth, depth_b=2, in_flight=None,
-        loaders=int(rng.choice([1, 2])), copies=int(rng.choice([1, 2])), lanes=False,
+        # Loads to LDS are as many of each warp.
+        loaders=1 if copy == "load_to_lds" else int(rng.choice([1, 2])),
+        copies=int(rng.choice([1, 2])), lanes=False,
     )  # fmt: skip
     print(schedule)
     for written in [None, *range(depth - 1)]:
@@ -129,7 +133,8 @@ def test_tiles_through_registers_without_an_engine(rng, copy: str, chip: str) ->
         a, b = (rng.standard_normal((rows, 256)).astype(BF16) for rows in (m, n))
         c = np.zeros((m, n), np.float32)
         kernel = brought.options(device=f"emu:{chip}")
-        kernel(a, b, c, k, written=written, product="mma_sync", **schedule)
+        product = "matrix" if chip.startswith("gfx") else "mma_sync"
+        kernel(a, b, c, k, written=written, product=product, **schedule)
         reference = a[:, :k].astype(np.float64) @ b[:, :k].astype(np.float64).T
         assert np.abs(c - reference).max() <= 1e-3, (written, k, schedule)
 
@@ -216,7 +221,7 @@ def mixed(a: kiln.View, b: kiln.View, c: kiln.View, n: kiln.i32, makers: kiln.co
     kiln.pin(c.store((256,), kiln.where(below, mine, other)), role="second")
 
 
-@pytest.mark.parametrize("chip", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "gfx942", "gfx1201"])
 @pytest.mark.parametrize("makers", [2, 4])
 @pytest.mark.parametrize("n", [0, 3])
 def test_values_of_several_makers(rng, n: int, makers: int, chip: str) -> None:

@@ -1,5 +1,5 @@
-"""Roles on chips that have barriers in shared memory and no engines: warps bring tiles by `cp.async`
-or through registers, others multiply, others store. On emulated chips, against float64."""
+"""Roles on chips that have barriers in shared memory and no engines: warps bring tiles by copies past
+the registers or through them, others multiply, others store. On emulated chips, against float64."""
 
 from __future__ import annotations
 
@@ -13,15 +13,28 @@ from role_kernels import PLAIN, attention, product
 import kiln
 
 BF16 = ml_dtypes.bfloat16
-CHIPS = ["sm_80", "sm_86", "sm_89", "sm_120a"]
 COPIES = ["cp_async", "through_registers"]
+BY_CHIP = {
+    "sm_80": COPIES, "sm_86": COPIES, "sm_89": COPIES, "sm_120a": COPIES,
+    "gfx942": ["load_to_lds", "through_registers"],
+    "gfx950": ["load_to_lds", "through_registers"],
+    "gfx1100": ["through_registers"], "gfx1201": ["through_registers"],
+}  # fmt: skip
+CHIPS = list(BY_CHIP)
 
 
-def draw_product(rng) -> dict:
+def atom_of(chip: str) -> str:
+    return "matrix" if chip.startswith("gfx") else "mma_sync"
+
+
+def draw_product(rng, chip: str) -> dict:
+    copies = BY_CHIP[chip]
     return dict(
-        copy_a=str(rng.choice(COPIES)), copy_b=str(rng.choice(COPIES)),
-        depth_a=int(rng.integers(1, 4)), depth_b=int(rng.integers(1, 4)),
-        loaders=int(rng.choice([1, 2])), load_warps=int(rng.choice([1, 2, 4])),
+        copy_a=str(rng.choice(copies)), copy_b=str(rng.choice(copies)), atom=atom_of(chip),
+        # 64 KiB of shared memory hold no more slots beside what is stored.
+        depth_a=int(rng.integers(1, 3 if chip.startswith("gfx") else 4)), depth_b=int(rng.integers(1, 4)),
+        # Loads to LDS are as many of each warp.
+        loaders=int(rng.choice([1, 2])), load_warps=int(rng.choice([1, 2])),
         copies=int(rng.choice([1, 2])), warps=int(rng.choice([2, 4])),
         stores=str(rng.choice(["mma", "mma", "store"])), persistent=bool(rng.integers(2)),
         lanes=bool(rng.integers(2)),
@@ -31,9 +44,11 @@ def draw_product(rng) -> dict:
 @pytest.mark.parametrize("dtype", [BF16, np.float16])
 @pytest.mark.parametrize("chip", CHIPS)
 def test_products_of_drawn_roles(rng, chip: str, dtype) -> None:
-    schedule = draw_product(rng)
+    schedule = draw_product(rng, chip)
     print(schedule)
-    for trips in (0, 1, int(rng.integers(2, 8))):
+    # What goes to LDS directly is of rows that are known to be whole words; those of none are not.
+    counts = "load_to_lds" in (schedule["copy_a"], schedule["copy_b"])
+    for trips in (2 if counts else 0, 1, int(rng.integers(2, 8))):
         m, n, k = int(rng.integers(1, 300)), int(rng.integers(1, 140)), 32 * trips
         a, b = (rng.standard_normal((rows, max(k, 32))).astype(dtype)[:, :k] for rows in (m, n))
         c = np.full((m, n), np.nan, np.float32)
@@ -54,13 +69,14 @@ def test_rows_of_any_length(rng, copy: str) -> None:
     assert np.abs(c - a.astype(np.float64) @ b.astype(np.float64).T).max() <= 1e-3
 
 
-@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize("turn", range(2))
 @pytest.mark.parametrize("chip", CHIPS)
-def test_attention_of_two_roles(rng, chip: str, copy: str) -> None:
-    later = int(rng.integers(2))
+def test_attention_of_two_roles(rng, chip: str, turn: int) -> None:
+    later, copy = int(rng.integers(2)), BY_CHIP[chip][turn % len(BY_CHIP[chip])]
     schedule = dict(
-        copy=copy, depth=int(rng.integers(1, 4)) + later, copies=int(rng.choice([1, 2]))
-    )
+        copy=copy, depth=int(rng.integers(1, 4)) + later, copies=int(rng.choice([1, 2])),
+        atom=atom_of(chip),
+    )  # fmt: skip
     print(schedule, later)
     for keys in (32, int(rng.integers(1, 32)), int(rng.integers(33, 250))):
         rows = int(rng.integers(1, 200))
@@ -77,7 +93,7 @@ def test_attention_of_two_roles(rng, chip: str, copy: str) -> None:
 @kiln.kernel
 def gathered(
     a: kiln.View, b: kiln.View, rows: kiln.View, c: kiln.View, copy: kiln.constexpr,
-    gathers: kiln.constexpr,
+    gathers: kiln.constexpr, atom: kiln.constexpr,
 ):  # fmt: skip
     """Rows that are named by others, which the role that multiplies fetches, or one that hands them
     over."""
@@ -92,20 +108,22 @@ def gathered(
         column = k + kiln.arange(0, 32)[None, :]
         x = kiln.pin(a.gather((at[:, None], column)), role=gathers)
         y = kiln.pin(b.load((j * 64, k), (64, 32)), role="load", atom=copy, ring="b", depth=3)
-        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), role="mma", atom="mma_sync")
+        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), role="mma", atom=atom)
     kiln.pin(c.store((i * 64, j * 64), acc), role="mma")
 
 
 @pytest.mark.parametrize("gathers", ["mma", "fetch"])
 @pytest.mark.parametrize("chip", CHIPS)
 def test_a_gather_beside_a_ring(rng, chip: str, gathers: str) -> None:
-    copy = str(rng.choice(COPIES))
-    for k in (0, 8 * int(rng.integers(1, 25))):
+    copy = str(rng.choice(BY_CHIP[chip]))
+    for k in (8 if copy == "load_to_lds" else 0, 8 * int(rng.integers(1, 25))):
         m, n, every = (int(rng.integers(1, 150)) for _ in "mne")
         a, b = (rng.standard_normal((rows, max(k, 8))).astype(BF16)[:, :k] for rows in (every, n))
         rows = rng.integers(0, every, m).astype(np.int32)
         c = np.full((m, n), np.nan, np.float32)
-        gathered.options(device=f"emu:{chip}")(a, b, rows, c, copy=copy, gathers=gathers)
+        gathered.options(device=f"emu:{chip}")(
+            a, b, rows, c, copy=copy, gathers=gathers, atom=atom_of(chip)
+        )
         want = a.astype(np.float64)[rows] @ b.astype(np.float64).T
         assert np.abs(c - want).max() <= 1e-3, (m, n, k, copy)
 
@@ -204,3 +222,43 @@ def test_what_these_chips_lack_is_refused(options: dict, message: str, line: str
     with pytest.raises(kiln.CompileError, match=message) as got:
         refused.options(device="emu:sm_80")(a, c, **({"atom": "cp_async"} | options))
     assert line in str(got.value)
+
+
+def test_waves_keep_their_registers() -> None:
+    a, c = (np.zeros((128, 64), np.float32) for _ in "ac")
+    with pytest.raises(kiln.CompileError, match='no registers of role "load", .* gfx942, got 40'):
+        refused.options(device="emu:gfx942")(a, c, atom="load_to_lds", registers=40)
+
+
+def test_waves_meet_at_words_of_shared_memory() -> None:
+    """The block's own barrier stands in front of the roles alone."""
+    a, b = (np.zeros((256, 256), BF16) for _ in "ab")
+    schedule = PLAIN | {"copy_a": "load_to_lds", "copy_b": "through_registers", "atom": "matrix"}
+    for chip in ("gfx942", "gfx950"):
+        made = product.compile(
+            a, b, np.zeros((256, 256), np.float32), **schedule, target=f"amdgpu:{chip}"
+        )
+        assert made.asm.count("s_barrier") == 1
+        assert "s_sleep 1" in made.asm and "ds_inc_u32" in made.asm
+
+
+@kiln.kernel
+def four_and_eight(a: kiln.View, b: kiln.View, c: kiln.View, copy: kiln.constexpr):
+    """Four waves load for eight that multiply."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 128))
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=8)))
+    acc = kiln.zeros((128, 128), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=3):
+        x = kiln.pin(a.load((i * 128, k), (128, 32)), role="load", atom=copy)
+        y = kiln.pin(b.load((j * 128, k), (128, 32)), role="load", atom=copy)
+        acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), role="mma", atom="matrix")
+    kiln.pin(c.store((i * 128, j * 128), acc), role="mma")
+
+
+@pytest.mark.parametrize("copy", BY_CHIP["gfx942"])
+def test_four_waves_load_for_eight(rng, copy: str) -> None:
+    m, n, k = int(rng.integers(1, 300)), int(rng.integers(1, 300)), 8 * int(rng.integers(1, 30))
+    a, b = (rng.standard_normal((rows, k)).astype(BF16) for rows in (m, n))
+    c = np.full((m, n), np.nan, np.float32)
+    four_and_eight.options(device="emu:gfx942")(a, b, c, copy=copy)
+    assert np.abs(c - a.astype(np.float64) @ b.astype(np.float64).T).max() <= 1e-3, (m, n, k)

@@ -65,14 +65,17 @@ def test_tiles_in_turn(rng, turn: int) -> None:
 
 
 @pytest.mark.parametrize("turn", range(4))
-@pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89"])
+@pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89", "gfx942", "gfx950", "gfx1201"])
 def test_tiles_in_turn_without_engines(rng, chip: str, turn: int) -> None:
-    copy = COPIES[1 + turn % 2]
-    loaders = 1 if copy == "cp_async" else int(rng.integers(1, 3))
+    isAMD = chip.startswith("gfx")
+    direct = {"gfx942": "load_to_lds", "gfx950": "load_to_lds", "gfx1201": COPIES[2]}
+    copy = (direct.get(chip, COPIES[1]), COPIES[2])[turn % 2]
+    loaders = int(rng.integers(1, 3)) if copy == COPIES[2] else 1
     schedule = dict(
         turns=int(rng.integers(2 if loaders == 1 else 1, 4)), loaders=loaders,
         slots=int(rng.integers(1, 6)), in_flight=None, store=None, copy=copy,
-        triangle=bool(turn // 2), product="mma_sync", parts=(1 + turn % 2, 1 + turn // 2, 1),
+        triangle=bool(turn // 2), product="matrix" if isAMD else "mma_sync",
+        parts=(1 + turn % 2, 1 + turn // 2, 1),
     )  # fmt: skip
     check_turns(rng, f"emu:{chip}", schedule)
 
@@ -80,7 +83,8 @@ def test_tiles_in_turn_without_engines(rng, chip: str, turn: int) -> None:
 def check_turns(rng, device: str, schedule: dict) -> None:
     print(schedule)
     m, n = int(rng.integers(1, 300)), 8 * int(rng.integers(1, 40))
-    for k in (0, 8 * int(rng.integers(1, 40))):
+    # Loads to LDS are of rows that are known to be whole words.
+    for k in (8 if schedule["copy"] == "load_to_lds" else 0, 8 * int(rng.integers(1, 40))):
         a, b = (rng.standard_normal((rows, max(k, 8))).astype(BF16)[:, :k] for rows in (m, n))
         c = np.full((m, n), np.nan, BF16)
         in_turn.options(device=device)(a, b, c, **schedule)
@@ -234,12 +238,6 @@ def refused(
     [
         (False, 1, DEVICE, r"expected 'tile.persistent', since 'tile.turns' is decided"),
         (True, 2, DEVICE, r"expected turns or copies of a role, got 2 and 2"),
-        (
-            True,
-            1,
-            "emu:gfx942",
-            r"expected a chip that has barriers in shared memory",
-        ),
     ],
 )
 def test_refusals(persistent: bool, copies: int, device: str, message: str) -> None:

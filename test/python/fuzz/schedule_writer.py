@@ -38,9 +38,9 @@ CHIPS = {
     "sm_100a": Chip(
         ("tma", "cp_async", "through_registers"), ("tcgen05", "mma_sync"), True, True, True
     ),
-    "gfx942": Chip(("load_to_lds", "through_registers"), ("matrix",)),
-    "gfx950": Chip(("load_to_lds", "through_registers"), ("matrix",)),
-    "gfx1201": Chip(("through_registers",), ("matrix",)),
+    "gfx942": Chip(("load_to_lds", "through_registers"), ("matrix",), roles=True),
+    "gfx950": Chip(("load_to_lds", "through_registers"), ("matrix",), roles=True),
+    "gfx1201": Chip(("through_registers",), ("matrix",), roles=True),
 }
 
 

@@ -29,7 +29,8 @@ def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
     DeclareAttrInterfaceMethods<CacheHintsInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<SynchronisationInterface,
-        ["setPriority", "ordersInstructions", "orderInstructions"]>]> {
+        ["setPriority", "ordersInstructions", "orderInstructions", "initBarrier",
+         "publishBarriers", "arrive", "awaitCopies", "fenceGlobal", "arriveInPhase", "waitBarrier", "meetLanes"]>]> {
   let mnemonic = "target";
   let summary = "an AMD chip";
   let description = [{

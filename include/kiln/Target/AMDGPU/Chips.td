@@ -38,6 +38,7 @@ class AMDGPUChip<string chip> : Chip<chip> {
 defvar gpuSpecs = "ROCm documentation, GPU hardware specifications";
 defvar llvm = "LLVM, AMDGPUBaseInfo.cpp: waves of a SIMD, and groups of one wave, which take no barrier, as "
               "many as these";
+defvar counter = "a word of LDS that DS_INC_U32 counts round, twice as far as a phase awaits";
 defvar schedule = "LLVM, SISchedule.td: cycles of an instruction of 64 lanes on one of four SIMDs";
 // What nobody has measured in public goes by the model of AMD's own compiler.
 defvar model = "LLVM 22, SISchedule.td, as llvm-mca has it: v_fma_f32, v_exp_f32, ds_bpermute_b32; "
@@ -85,6 +86,7 @@ def GFX90a : CDNAChip<"gfx90a"> {
                     Is<l2Bytes, 8388608>]>,
     From<xlaSpecs, [Is<clock, 1700>, Is<threadsPerCore, 2048>, Is<memoryBandwidth, 1638>]>,
     From<llvm, [Is<warpsPerCore, 32>, Is<blocksPerCore, 32>]>,
+    From<counter, [Is<barrierArrivals, 1073741824>]>,
     From<lds, [Is<sharedBandwidth, 128>]>,
     From<calculator, [Is<matrixF64, 128>, Is<matrixF32, 128>, Is<matrixF16, 512>,
                       Is<matrixI8, 512>, Is<matrixLatency, 32>]>,
@@ -112,6 +114,7 @@ def GFX942 : CDNAChip<"gfx942"> {
                     Is<lastLevelBandwidth, 17000>, Is<memoryBandwidth, 5300>]>,
     From<xlaSpecs, [Is<clock, 2100>, Is<threadsPerCore, 2048>]>,
     From<llvm, [Is<warpsPerCore, 32>, Is<blocksPerCore, 32>]>,
+    From<counter, [Is<barrierArrivals, 1073741824>]>,
     From<lds, [Is<sharedBandwidth, 128>]>,
     From<cdna4Paper, [Is<fmaF64, 64>, Is<fmaF32, 128>]>,
     From<calculator, [Is<matrixF64, 128>, Is<matrixF32, 128>, Is<matrixTF32, 512>,
@@ -153,6 +156,7 @@ def GFX950 : CDNAChip<"gfx950"> {
           Is<peakMatrixF8, 5000000>]>,
     From<xlaSpecs # " (MI350X)", [Is<threadsPerCore, 2048>]>,
     From<llvm, [Is<warpsPerCore, 32>, Is<blocksPerCore, 32>]>,
+    From<counter, [Is<barrierArrivals, 1073741824>]>,
     From<"chipsandcheese.com, CDNA 4: reads of LDS", [Is<sharedBandwidth, 256>]>,
     From<cdna4Paper, [Is<fmaF64, 64>, Is<fmaF32, 128>]>,
     From<"LLVM, SISchedule.td: passes of an instruction on one of four SIMDs; ISSCC 2026: 8192 "
@@ -195,6 +199,7 @@ def GFX1100 : RDNAChip<"gfx1100"> {
     From<gpuSpecs, [Is<cores, 48>, Is<sharedPerCore, 131072>, Is<l1Bytes, 32768>,
                     Is<l2Bytes, 6291456>, Is<lastLevelBytes, 100663296>]>,
     From<llvm, [Is<warpsPerCore, 64>, Is<blocksPerCore, 64>, Is<threadsPerCore, 2048>]>,
+    From<counter, [Is<barrierArrivals, 1073741824>]>,
     From<wmmaRates, [Is<matrixF16, 512>, Is<matrixI8, 512>]>,
     From<rdnaModel, [Is<fmaLatency, 5>, Is<exp2Latency, 10>, Is<shuffleLatency, 20>]>,
     From<rdnaRates, [Is<addI32, 128>, Is<multiplyI32, 32>, Is<logicI32, 128>, Is<exp2s, 32>,
@@ -222,6 +227,7 @@ def GFX1201 : RDNAChip<"gfx1201"> {
     From<gpuSpecs, [Is<cores, 32>, Is<sharedPerCore, 131072>, Is<l1Bytes, 32768>,
                     Is<l2Bytes, 8388608>, Is<lastLevelBytes, 67108864>]>,
     From<llvm, [Is<warpsPerCore, 64>, Is<blocksPerCore, 64>, Is<threadsPerCore, 2048>]>,
+    From<counter, [Is<barrierArrivals, 1073741824>]>,
     From<wmmaRates, [Is<matrixF16, 1024>, Is<matrixI8, 2048>]>,
     From<calculator # "; two units", [Is<matrixF8, 2048>, Is<matrixI4, 4096>]>,
     From<rdnaModel, [Is<fmaLatency, 5>, Is<exp2Latency, 10>, Is<shuffleLatency, 20>]>,

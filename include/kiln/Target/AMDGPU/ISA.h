@@ -92,6 +92,9 @@ struct Instruction {
   bool isScratch = false;
   /// Operands that come from other lanes, and those that are parts of registers.
   bool permutesLanes = false, isSubDword = false;
+  /// Of an access to LDS: a word that counts round is a barrier. Some wave arrives at it, or looks
+  /// at it in a loop in which it sleeps.
+  bool isArrival = false, isLook = false;
   /// Where a branch may go; what follows is not among them.
   std::optional<unsigned> target;
   bool fallsThrough = true;

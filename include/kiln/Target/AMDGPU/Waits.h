@@ -17,6 +17,13 @@
 // one. In between, the waves that lag do at one barrier what the others did before the one that
 // came before it, and an access must be one barrier further behind for each by which they lag.
 //
+// Waves of one role meet others at words in LDS that count arrivals (`ds_inc_u32`): whatever a wave
+// has done in LDS it has waited for when it arrives, and what is done and told of so lies in front
+// of the next look at such a word that ends a wait. Which arrivals a look waits for, and so that a
+// slot is not filled before those who read it have told of that, is not proven here: words are not
+// told apart, and each path is one role's. The check of the schedule proves that
+// (tile-check-protocol), and the emulator finds what it missed.
+//
 // The state before an instruction is, for each access that may be outstanding, how many of its
 // kind were issued since at the least: a wait for n completes what is at least n old. Where paths
 // meet, the younger counts. Places in LDS are intervals of bytes, found by following what is known

@@ -64,7 +64,7 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
     // Groups of warps.
     InterfaceMethod<[{
       How many groups of warps can have a barrier of their own, numbered from 1 on: none where all
-      warps share the only one.
+      warps share the only one, and groups meet at barriers in shared memory.
     }], "int64_t", "getGroupBarriers", (ins), [{}], [{ return 0; }]>,
     EmitsIfThere<"The threads of a group meet; its number is an i32.", "groupBarrier",
         (ins "::mlir::Value":$number, "int64_t":$threads)>,
@@ -74,26 +74,36 @@ def SynchronisationInterface : AttrInterface<"SynchronisationInterface"> {
     }],
         "setRegisters", (ins "int64_t":$before, "int64_t":$after)>,
 
-    // Barriers in shared memory.
-    AsksWhether<[{
-      Whether barriers in shared memory count arrivals, and copies of threads among them: channels
-      between roles are made of these. A phase of a barrier ends when so many have arrived; its first
-      phase is 0.
-    }], "hasBarriers">,
-    EmitsIfThere<"A fresh barrier of so many arrivals a phase.", "initBarrier",
+    // Barriers in shared memory, which count arrivals, and copies of threads among them: channels
+    // between roles are made of these. A phase of a barrier ends when so many have arrived; its
+    // first phase is 0. Who uses one says how many arrivals a phase awaits, as who made it did.
+    EmitsSynchronisation<"A fresh barrier of so many arrivals a phase.", "initBarrier",
         (ins "::mlir::Value":$barrier, "int64_t":$arrivals)>,
-    EmitsIfThere<"After all of them are made: engines see them too, where there are any.",
+    EmitsSynchronisation<"After all of them are made: engines see them too, where there are any.",
         "publishBarriers">,
-    EmitsIfThere<"Arrives.", "arrive", (ins "::mlir::Value":$barrier)>,
-    EmitsIfThere<[{
+    EmitsSynchronisation<"Arrives, by one lane for its warp: what the warp did is done.", "arrive",
+        (ins "::mlir::Value":$barrier, "int64_t":$arrivals)>,
+    EmitsSynchronisation<[{
       Holds the phase up until all that this thread has started to copy into shared memory itself is
-      there. It does not count among the arrivals.
+      there: the thread goes on where copies tell of their end themselves, and waits where they do
+      not. It does not count among the arrivals.
     }], "awaitCopies", (ins "::mlir::Value":$barrier)>,
+    EmitsSynchronisation<[{
+      Where barriers of groups of warps order shared memory alone: what this thread did in global
+      memory, by itself or by copies, is done, and what others of the block did, who told of it, it
+      sees.
+    }], "fenceGlobal", (ins), "void", [{ return; }]>,
     EmitsIfThere<[{
+      Arrives, and gives the parity (i32) of the phase that awaited it. Asked of chips alone whose
+      groups of warps have no other barriers.
+    }],
+        "arriveInPhase", (ins "::mlir::Value":$barrier, "int64_t":$arrivals), "::mlir::Value">,
+    EmitsSynchronisation<[{
       Until the phase of this parity (i32) has ended; of a fresh barrier, that of parity 1 has. With
       `ofCluster` other programs of the cluster arrive at it, too.
-    }], "waitBarrier", (ins "::mlir::Value":$barrier, "::mlir::Value":$parity, "bool":$ofCluster)>,
-    EmitsIfThere<[{
+    }], "waitBarrier", (ins "::mlir::Value":$barrier, "::mlir::Value":$parity,
+                            "int64_t":$arrivals, "bool":$ofCluster)>,
+    EmitsSynchronisation<[{
       The lanes of a warp wait for one another; what each of them did lies before what any does
       next.
     }], "meetLanes">,

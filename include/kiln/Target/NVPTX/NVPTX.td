@@ -27,7 +27,7 @@ def NVPTX_TargetAttr : AttrDef<NVPTX_Dialect, "Target", [
     DeclareAttrInterfaceMethods<CacheHintsInterface>,
     DeclareAttrInterfaceMethods<ForeignTargetInterface>,
     DeclareAttrInterfaceMethods<SynchronisationInterface,
-        ["getGroupBarriers", "groupBarrier", "setRegisters", "hasBarriers", "hasByteBarriers",
+        ["getGroupBarriers", "groupBarrier", "setRegisters", "hasByteBarriers",
          "initBarrier", "publishBarriers", "arrive", "arriveExpecting", "awaitCopies", "waitBarrier",
          "meetLanes", "publishShared", "publishGlobal", "getMapType", "prefetchMap", "commitStores",
          "waitStores", "waitDots", "getTensorBytes", "getTensorColumnBytes", "allocTensor",

@@ -85,11 +85,24 @@ static LogicalResult verifyNumber(Operation *op, StringRef name, Attribute value
                          << ", as an i64 of at least " << least << ", got " << value;
 }
 
+/// Whether the barriers of a channel may be those of groups of warps.
+static LogicalResult verifyMeetsIn(Operation *op, Attribute value) {
+  auto channel = dyn_cast<ChannelOp>(op);
+  if (channel && channel.getType().getBuffers().empty() && !channel.getType().getOwn() &&
+      isa<StringAttr>(value))
+    return success();
+  return op->emitError() << "expected '" << kMeetsInAttrName
+                         << "' on a tile.channel without buffers, as the name of a role, got "
+                         << value;
+}
+
 LogicalResult kiln::tile::verifyThreadDecision(Operation *op, StringRef name, Attribute value) {
   if (llvm::is_contained({kByWarpAttrName, kEndsAttrName, kInstructionsAttrName}, name))
     return verifyNumber(op, name, value);
   if (name == kMeetsAttrName)
     return verifyMeeting(op, value);
+  if (name == kMeetsInAttrName)
+    return verifyMeetsIn(op, value);
   if (!isa<UnitAttr>(value))
     return op->emitError() << "expected '" << name << "' without value, got " << value;
   if (name == kFirstOfPairAttrName) {

@@ -295,7 +295,7 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
                          name))
     return verifyAccess(op, name, value);
   if (llvm::is_contained({kLanesAttrName, kFirstOfPairAttrName, kByWarpAttrName, kEndsAttrName,
-                          kInstructionsAttrName, kMeetsAttrName},
+                          kInstructionsAttrName, kMeetsAttrName, kMeetsInAttrName},
                          name))
     return verifyThreadDecision(op, name, value);
   if (name == kRolesAttrName)

@@ -199,6 +199,18 @@ void waitForCounts(const Lanes &lanes) {
   Block::current()->waitForCopies(lanes.first, (field & 15) | (field >> 14 & 3) << 4);
 }
 
+/// Who sleeps looks again at the word it waits for: here, once a phase of some has ended.
+void sleep(const Lanes &) {
+  Block *block = Block::current();
+  Block::Look look = block->getLastLook();
+  block->waitUntil([=] { return block->engines.countEndedWords() != look.ended; },
+                   "a phase of the barrier at offset " +
+                       std::to_string(look.address - uint64_t(block->getSharedBase())) +
+                       " of shared memory");
+}
+
+void meetLanes(const Lanes &lanes) { Block::current()->meetLanes(lanes.first); }
+
 void readFirstLane(const Lanes &lanes) {
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     lanes.write(lane, 0, lanes.read<uint32_t>(0, 0));
@@ -226,7 +238,9 @@ const Instruction kiln::emulated::kWaveInstructions[] = {
     {"amdgcn.raw.ptr.buffer.load.lds", true, loadToLDS},
     {"amdgcn.raw.ptr.buffer.store", false, storeToBuffer},
     {"amdgcn.readfirstlane.i32", true, readFirstLane},
+    {"amdgcn.s.sleep", false, sleep},
     {"amdgcn.s.waitcnt", true, waitForCounts},
+    {"amdgcn.wave.barrier", true, meetLanes},
     {"amdgcn.update.dpp", true, permuteRows},
     {"amdgcn.permlanex16", true, permuteAcrossRows},
     {"amdgcn.permlane16.swap", true, swapRows<16>},

@@ -164,6 +164,41 @@ static void followLanes(std::vector<kiln::amdgcn::Instruction> &code) {
       each.target.reset();
 }
 
+/// One lane of a wave arrives for all, and is there wherever the wave is: the branch of the other
+/// lanes past it is taken by no wave. What is read in front of a sleep, with no access between, and
+/// behind it up to the branch back, is looked at.
+static void findBarrierWords(std::vector<kiln::amdgcn::Instruction> &code) {
+  std::optional<unsigned> branch, read;
+  bool hasSlept = false;
+  for (auto [at, each] : enumerate(code)) {
+    if (each.kind == Kind::AtomicLDS && StringRef(each.mnemonic).starts_with("ds_inc_")) {
+      each.isArrival = true;
+      if (branch)
+        code[*branch].target.reset();
+    }
+    if (each.mnemonic == "s_cbranch_execz")
+      branch = at;
+    else if (each.kind == Kind::Branch || each.isArrival)
+      branch.reset();
+    if (each.mnemonic == "s_sleep") {
+      if (read)
+        code[*read].isLook = true;
+      read.reset();
+      hasSlept = true;
+    } else if (each.kind == Kind::ReadLDS) {
+      read = at;
+    } else if (each.kind == Kind::Branch) {
+      // It goes on to sleep, or back to what stands in front of it.
+      if (hasSlept && read && each.target && *each.target < *read)
+        code[*read].isLook = true;
+      hasSlept &= !each.target || *each.target > at;
+    } else if (each.kind != Kind::Other && each.kind != Kind::Wait) {
+      read.reset();
+      hasSlept = false;
+    }
+  }
+}
+
 Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
   StringRef name = findTarget(text);
   if (name.empty())
@@ -220,6 +255,7 @@ Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
       open.kernel.code[at].target = found->second;
     }
     followLanes(open.kernel.code);
+    findBarrierWords(open.kernel.code);
     kernels.push_back(std::move(open.kernel));
   }
   return kernels;

@@ -20,8 +20,11 @@ struct LDSAccess {
   /// Its own wave knows that it is done; the others know after so many barriers.
   bool done;
   unsigned barriers = 0;
+  /// By an arrival at a barrier in LDS, since it was done.
+  bool told = false;
   bool operator==(const LDSAccess &other) const {
-    return place == other.place && done == other.done && barriers == other.barriers;
+    return place == other.place && done == other.done && barriers == other.barriers &&
+           told == other.told;
   }
 };
 
@@ -52,7 +55,7 @@ public:
 private:
   std::optional<Counter> getCounter(const Instruction &instruction) const;
   void findLags();
-  void meet(State &state) const;
+  void meet(State &state, bool ifTold = false) const;
   void issue(State &state, unsigned at) const;
   void wait(State &state, const Instruction &wait) const;
   void complete(State &state, Counter counter, unsigned upTo) const;
@@ -108,11 +111,12 @@ void WaitCheck::findLags() {
   }
 }
 
-void WaitCheck::meet(State &state) const {
+void WaitCheck::meet(State &state, bool ifTold) const {
   for (auto it = state.lds.begin(); it != state.lds.end();) {
-    if (it->second.done)
+    bool passes = it->second.done && (it->second.told || !ifTold);
+    if (passes)
       --it->second.barriers;
-    it = it->second.done && it->second.barriers == 0 ? state.lds.erase(it) : std::next(it);
+    it = passes && it->second.barriers == 0 ? state.lds.erase(it) : std::next(it);
   }
 }
 
@@ -166,7 +170,8 @@ std::optional<LDSAccess> WaitCheck::getLDSAccess(const Instruction &instruction,
   bool reads = instruction.kind == Kind::ReadLDS || instruction.kind == Kind::AtomicLDS;
   bool writes = instruction.kind == Kind::WriteLDS || instruction.kind == Kind::AtomicLDS ||
                 instruction.kind == Kind::LoadToLDS;
-  if (!reads && !writes)
+  // Words that count arrivals hold nothing else, and are there to be accessed by all at any time.
+  if ((!reads && !writes) || instruction.isArrival || instruction.isLook)
     return std::nullopt;
   return LDSAccess{reads, writes, instruction.kind == Kind::AtomicLDS,
                    getPlace(instruction, state.ranges, waveSize), false};
@@ -195,6 +200,11 @@ void WaitCheck::issue(State &state, unsigned at) const {
       meet(state);
     }
   } else if (std::optional<Counter> counter = getCounter(instruction)) {
+    if (instruction.isArrival)
+      for (auto &[other, access] : state.lds)
+        access.told |= access.done;
+    if (instruction.isLook)
+      meet(state, /*ifTold=*/true);
     auto &ages = state.ages[unsigned(*counter)];
     for (auto &entry : ages)
       entry.second = std::min(entry.second + 1, kOldest);
@@ -205,7 +215,7 @@ void WaitCheck::issue(State &state, unsigned at) const {
       if (!isNew) {
         it->second.place.low = std::min(it->second.place.low, access->place.low);
         it->second.place.high = std::max(it->second.place.high, access->place.high);
-        it->second.done = false;
+        it->second.done = it->second.told = false;
         it->second.barriers = 0;
       }
     }
@@ -274,6 +284,11 @@ std::string WaitCheck::findProblem(const State &state, unsigned at) const {
         return formatv("expected a wait for '{0}' of line {1} before its register is used",
                        kernel.code[load].mnemonic, line(load));
     }
+  if (instruction.isArrival)
+    for (const auto &[other, access] : state.lds)
+      if (!access.done)
+        return formatv("expected a wait for '{0}' of line {1} before an arrival tells of it",
+                       kernel.code[other].mnemonic, line(other));
   std::optional<LDSAccess> access = getLDSAccess(instruction, state);
   if (!access)
     return "";
@@ -333,6 +348,7 @@ bool WaitCheck::join(State &into, const State &from, bool widen) const {
     auto [it, isNew] = into.lds.try_emplace(at, access);
     LDSAccess both = it->second;
     both.done &= access.done;
+    both.told &= access.told;
     both.barriers = both.done ? std::max(both.barriers, access.barriers) : 0;
     both.place = {std::min(both.place.low, access.place.low),
                   std::max(both.place.high, access.place.high)};

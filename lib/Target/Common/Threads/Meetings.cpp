@@ -13,11 +13,28 @@ bool kiln::isTogether(Operation *op, RoleAttr role) {
   return role.getCopies() == 1 || (barrier ? barrier.getAllCopies() : isOfAllCopies(op));
 }
 
-int64_t kiln::countGroupBarriers(Operation *op) {
+static SynchronisationInterface getSynchronisation(Operation *op) {
   TargetInterface target = getTarget(op);
-  auto sync =
-      target ? dyn_cast<SynchronisationInterface>(target.getReal()) : SynchronisationInterface();
+  return target ? dyn_cast<SynchronisationInterface>(target.getReal()) : SynchronisationInterface();
+}
+
+int64_t kiln::countGroupBarriers(Operation *op) {
+  SynchronisationInterface sync = getSynchronisation(op);
   return sync ? sync.getGroupBarriers() : 0;
+}
+
+bool kiln::meetInShared(Operation *op) {
+  SynchronisationInterface sync = getSynchronisation(op);
+  return sync && !sync.getGroupBarriers();
+}
+
+ChannelOp kiln::findMeetingPlace(KernelOp kernel, RoleAttr role) {
+  for (auto channel : kernel.getBody().getOps<ChannelOp>()) {
+    auto name = channel->getAttrOfType<StringAttr>(kMeetsInAttrName);
+    if (name && name == role.getName())
+      return channel;
+  }
+  return {};
 }
 
 FailureOr<Meeting> kiln::requireMeeting(Operation *op) {
@@ -31,8 +48,9 @@ FailureOr<Meeting> kiln::requireMeeting(Operation *op) {
            << expected << ", since '" << kMeetsAttrName << "' is \"" << stringify(*meeting)
            << "\" in role \"" << role.getName() << "\"";
   };
-  if (*meeting != Meeting::All && !countGroupBarriers(op))
-    return refuse("a chip whose groups of warps have barriers of their own");
+  bool isGroup = *meeting == Meeting::Copy || *meeting == Meeting::Role;
+  if (isGroup && meetInShared(op) && !findMeetingPlace(op->getParentOfType<KernelOp>(), role))
+    return refuse("a tile.channel of '" + kMeetsInAttrName + "', whose barriers these are");
   bool reachesCopies = role.getCopies() > 1 && isTogether(op, role);
   switch (*meeting) {
   case Meeting::Lanes:

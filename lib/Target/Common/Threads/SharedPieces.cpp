@@ -1,6 +1,7 @@
 // Finds what is in shared memory, and from which op to which.
 #include "kiln/Target/Common/SharedPieces.h"
 #include "ThreadPlans.h"
+#include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 
 using namespace mlir;
@@ -197,13 +198,19 @@ SharedPieces kiln::findSharedPieces(KernelOp kernel) {
         points.setScratch(found, getRoleNumber(op), role, canMeet, getBytesOfCopies(bytes, role));
     }
     if (auto channel = dyn_cast<ChannelOp>(op)) {
+      auto meetsIn = channel->getAttrOfType<StringAttr>(kMeetsInAttrName);
       schedule::SharedPiece &piece =
-          add(op, nameRing(channel.getType()) + nameFiller(channel.getResult()),
+          add(op,
+              meetsIn ? ("the barriers of role \"" + meetsIn.getValue() + "\"").str()
+                      : nameRing(channel.getType()) + nameFiller(channel.getResult()),
               getChannelBytes(channel.getType()));
       if (!channel.getType().getBuffers().empty())
         piece.alignment = kEngineAlignment;
       for (Operation *user : channel->getUsers())
         piece.last = std::max(piece.last, points.of(user).second);
+      // The role meets there without naming it.
+      if (meetsIn)
+        piece.last = points.of(*kernel.getBody().getOps<WarpGroupsOp>().begin()).second;
       if (channel.getType().getOwn())
         if (auto its = findUsingRole(channel.getResult()))
           points.setLife(found, its->first, its->second);

@@ -1,6 +1,8 @@
 // What patterns have in common: values, places, barriers, shuffles, and the walk over ops.
 #include "ThreadContext.h"
+#include "SharedAccess.h"
 #include "ThreadPatterns.h"
+#include "ThreadPlans.h"
 #include "kiln/Target/Common/Meetings.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -248,7 +250,34 @@ void ThreadContext::barrier() {
   meet(meeting, meetsBare);
 }
 
+void ThreadContext::meetInShared(Meeting meeting) {
+  ChannelOp channel = findMeetingPlace(kernel, role->attr);
+  ChannelPlan plan = planChannel(channel.getType());
+  bool isCopy = meeting == Meeting::Copy;
+  int64_t arrivals = isCopy ? channel.getFull() : channel.getEmpty();
+  Value at = i32(isCopy ? plan.full : plan.empty);
+  if (isCopy)
+    at = arith::AddIOp::create(*this, at,
+                               arith::MulIOp::create(*this, role->copy, i32(kByteBarrierBytes)));
+  Value barrier = getSharedAt(*this, get(channel), at);
+  sync.meetLanes(*this, getLoc());
+  Value isFirst = arith::CmpIOp::create(*this, arith::CmpIPredicate::eq, lane, i32(0));
+  auto arrival = scf::IfOp::create(*this, getI32Type(), isFirst, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(*this);
+    setInsertionPointToStart(arrival.thenBlock());
+    scf::YieldOp::create(*this, sync.arriveInPhase(*this, getLoc(), barrier, arrivals));
+    setInsertionPointToStart(arrival.elseBlock());
+    scf::YieldOp::create(*this, i32(0));
+  }
+  Value phase = sync.makeUniform(*this, getLoc(), arrival.getResult(0));
+  sync.waitBarrier(*this, getLoc(), barrier, phase, arrivals, /*ofCluster=*/false);
+}
+
 void ThreadContext::meet(Meeting meeting, bool isBare) {
+  bool isGroup = meeting == Meeting::Copy || meeting == Meeting::Role;
+  if (isGroup && !sync.getGroupBarriers())
+    return meetInShared(meeting);
   switch (meeting) {
   case Meeting::Lanes:
     return sync.meetLanes(*this, getLoc());

@@ -44,7 +44,7 @@ using ThreadCoordinates = llvm::DenseMap<mlir::Attribute, llvm::SmallVector<mlir
 /// The role that is being lowered: its number of warps and copies, and which copy this is.
 struct ThreadRole {
   tile::RoleAttr attr;
-  int64_t firstBarrier = 0; ///< the named barrier of its first copy, and of all copies together
+  int64_t firstBarrier = 0; ///< the number of its first copy's barrier, and that of all copies'
   int64_t sharedBarrier = 0;
   mlir::Value copy;
   mlir::Value place = {}; ///< the warp's number among those of all copies
@@ -159,6 +159,9 @@ public:
   llvm::SmallVector<mlir::Attribute> hiddenParameters;
 
 private:
+  /// The warps of a copy do, or those of all, at a barrier in shared memory.
+  void meetInShared(tile::Meeting meeting);
+
   template <typename T>
   static inline const char kStateKey = 0;
 

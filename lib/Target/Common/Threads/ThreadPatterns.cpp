@@ -73,14 +73,9 @@ static bool isOfRole(Operation *op) {
 LogicalResult kiln::checkSchedule(ThreadContext &context, Operation *op, Takes takes) {
   if (!context.role && isOfRole(op))
     return op->emitOpError("expected to stand in a role of tile.warp_groups");
-  bool hasBarriers = context.sync.hasBarriers();
-  if (takes == Takes::Nothing || context.sync.hasByteBarriers() ||
-      (takes == Takes::Barriers && hasBarriers))
+  if (takes == Takes::Nothing || context.sync.hasByteBarriers())
     return success();
-  return emitUnsupported(op, context.target,
-                         hasBarriers ? "expected no engines and no products in flight"
-                                     : "expected no engines, no products in flight and no channels "
-                                       "between roles");
+  return emitUnsupported(op, context.target, "expected no engines and no products in flight");
 }
 
 //===- What groups say of ops ---------------------------------------------------------------===//

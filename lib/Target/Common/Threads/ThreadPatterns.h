@@ -26,7 +26,7 @@ struct ThreadPattern {
 
 /// What an op of a realised schedule takes beside the warps: barriers in shared memory, or engines
 /// too, which these barriers count the bytes of.
-enum class Takes { Nothing, Barriers, Engines };
+enum class Takes { Nothing, Engines };
 
 /// Fails, with an error, if the chip has no roles or not what the op takes.
 mlir::LogicalResult checkSchedule(ThreadContext &context, mlir::Operation *op, Takes takes);

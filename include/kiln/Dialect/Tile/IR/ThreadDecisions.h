@@ -36,6 +36,11 @@ enum class Meeting {
   Role,  ///< the warps of all copies, at a barrier of the role's
   All    ///< all warps of the block, at the one barrier that they share
 };
+/// Of a channel without buffers, a string: the role whose warps meet at its barriers, where chips
+/// have no other ones for groups of warps. Each slot is of a copy, which meets at the barrier that
+/// counts `full`; all copies meet at that of the first slot that counts `empty`.
+inline constexpr llvm::StringLiteral kMeetsInAttrName = "tile.meets_in";
+
 /// Whether it is such an op.
 bool mayMeet(mlir::Operation *op);
 llvm::StringRef stringify(Meeting meeting);

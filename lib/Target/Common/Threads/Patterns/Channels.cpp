@@ -60,12 +60,29 @@ SmallVector<Value> kiln::getSlot(ThreadContext &context, Value channel, Value sl
   return buffers;
 }
 
-static Value getBarrier(ThreadContext &context, Value channel, Value slot, bool full) {
+namespace {
+/// In shared memory, and how many arrivals a phase of it awaits.
+struct Barrier {
+  Value place;
+  int64_t arrivals;
+
+  void arrive(ThreadContext &context) const {
+    context.sync.arrive(context, context.getLoc(), place, arrivals);
+  }
+  void wait(ThreadContext &context, Value parity, bool ofCluster) const {
+    context.sync.waitBarrier(context, context.getLoc(), place, parity, arrivals, ofCluster);
+  }
+};
+} // namespace
+
+static Barrier getBarrier(ThreadContext &context, Value channel, Value slot, bool full) {
   ChannelPlan plan = planChannel(cast<ChannelType>(channel.getType()));
   Value at = arith::MulIOp::create(context, context.get(slot), context.i32(kByteBarrierBytes));
-  return getSharedAt(
-      context, context.get(channel),
-      arith::AddIOp::create(context, at, context.i32(full ? plan.full : plan.empty)));
+  ChannelOp made = findChannel(channel);
+  return {
+      getSharedAt(context, context.get(channel),
+                  arith::AddIOp::create(context, at, context.i32(full ? plan.full : plan.empty))),
+      int64_t(full ? made.getFull() : made.getEmpty())};
 }
 
 /// A place in shared memory, which others fill with what its users wait at.
@@ -155,16 +172,19 @@ static LogicalResult lowerFreeTensor(ThreadContext &context, FreeTensorOp op) {
 static LogicalResult lowerEndDots(ThreadContext &context, EndDotsOp op) {
   if (failed(requireOneThread(op)))
     return failure();
-  if (llvm::none_of(findChannel(op.getChannel())->getUsers(), [](Operation *user) {
-        return isa<InitOp>(user) && user->hasAttr(kEndsAttrName);
-      }))
+  IntegerAttr ends;
+  for (Operation *user : findChannel(op.getChannel())->getUsers())
+    if (isa<InitOp>(user) && user->hasAttr(kEndsAttrName))
+      ends = user->getAttrOfType<IntegerAttr>(kEndsAttrName);
+  if (!ends)
     return op.emitOpError("expected '")
            << kEndsAttrName << "' on the tile.init of its channel, which makes its barrier";
   auto type = cast<ChannelType>(op.getChannel().getType());
-  Value end =
-      getSharedAt(context, context.get(op.getChannel()), context.i32(planChannel(type).end));
-  context.sync.commitDots(context, context.getLoc(), end, /*mask=*/Value(), type.getPair());
-  context.sync.waitBarrier(context, context.getLoc(), end, context.i32(0), /*ofCluster=*/false);
+  Barrier end{
+      getSharedAt(context, context.get(op.getChannel()), context.i32(planChannel(type).end)),
+      ends.getInt()};
+  context.sync.commitDots(context, context.getLoc(), end.place, /*mask=*/Value(), type.getPair());
+  end.wait(context, context.i32(0), /*ofCluster=*/false);
   return success();
 }
 
@@ -222,9 +242,8 @@ static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   if (failed(requireClusters(context, op, ofPair)))
     return failure();
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
-  context.sync.waitBarrier(context, context.getLoc(),
-                           getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
-                           other, /*ofCluster=*/ofPair);
+  getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false)
+      .wait(context, other, /*ofCluster=*/ofPair);
   for (auto [argument, buffer] :
        llvm::zip(op.getBody().getArguments(), getSlot(context, op.getChannel(), op.getSlot())))
     context.set(argument, buffer);
@@ -232,19 +251,20 @@ static LogicalResult lowerWrittenPut(ThreadContext &context, PutOp op) {
   if (failed(context.lower(body)))
     return failure();
   if (!body.getOps<CopyInOp>().empty())
-    context.sync.awaitCopies(context, context.getLoc(),
-                             getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true));
+    context.sync.awaitCopies(
+        context, context.getLoc(),
+        getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true).place);
   if (op->hasAttr(kLanesAttrName))
     context.sync.meetLanes(context, context.getLoc());
   Value first =
       arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.lane, context.i32(0));
   context.emitIf(first, [&] {
-    Value full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
+    Barrier full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
     if (ofPair)
-      context.sync.arriveAt(context, context.getLoc(), full, getFirstOfPair(context),
+      context.sync.arriveAt(context, context.getLoc(), full.place, getFirstOfPair(context),
                             /*publishes=*/true);
     else
-      context.sync.arrive(context, context.getLoc(), full);
+      full.arrive(context);
   });
   return success();
 }
@@ -271,10 +291,9 @@ static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
       failed(requireClusters(context, op, ofPair)))
     return failure();
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
-  context.sync.waitBarrier(context, context.getLoc(),
-                           getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false),
-                           other, goesToOthers(op) || ofPair);
-  Value filled = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
+  getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false)
+      .wait(context, other, goesToOthers(op) || ofPair);
+  Value filled = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true).place;
   int64_t programs = ofPair ? 2 : 1;
   emitByFirst(context, op, [&] {
     context.sync.arriveExpecting(context, context.getLoc(), filled, programs * op.getBytes());
@@ -289,11 +308,9 @@ static LogicalResult lowerPut(ThreadContext &context, PutOp op) {
 }
 
 static LogicalResult lowerGet(ThreadContext &context, GetOp op) {
-  Value full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
+  Barrier full = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true);
   bool ofPair = isOfPair(op.getChannel());
-  auto wait = [&] {
-    context.sync.waitBarrier(context, context.getLoc(), full, context.get(op.getPhase()), ofPair);
-  };
+  auto wait = [&] { full.wait(context, context.get(op.getPhase()), ofPair); };
   if (!op.getToStart())
     wait();
   else if (failed(requireFirstOfPair(op)) || failed(emitForOne(context, op, op.getOneThread(), [&] {
@@ -323,27 +340,25 @@ static LogicalResult lowerRelease(ThreadContext &context, ReleaseOp op) {
       failed(requireOneThread(op, /*ofEachWarp=*/!op.getCommit())) ||
       failed(requireFirstOfPair(op)))
     return failure();
-  Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
+  Barrier empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
   if (op.getCommit())
     emitByFirst(context, op, [&] {
-      context.sync.commitDots(context, context.getLoc(), empty, getMask(context, op.getPeers()),
-                              ofPair);
+      context.sync.commitDots(context, context.getLoc(), empty.place,
+                              getMask(context, op.getPeers()), ofPair);
     });
   else if (op.getPeers().empty())
-    context.sync.arrive(context, context.getLoc(), empty);
+    empty.arrive(context);
   for (Value program : op.getCommit() ? ValueRange() : ValueRange(op.getPeers()))
-    context.sync.arriveAt(context, context.getLoc(), empty, context.get(program),
+    context.sync.arriveAt(context, context.getLoc(), empty.place, context.get(program),
                           /*publishes=*/false);
   return success();
 }
 
 static LogicalResult lowerAcquire(ThreadContext &context, AcquireOp op) {
-  Value empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
+  Barrier empty = getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/false);
   Value other = arith::XOrIOp::create(context, context.get(op.getPhase()), context.i32(1));
-  if (failed(emitForOne(context, op, op.getOneThread(), [&] {
-        context.sync.waitBarrier(context, context.getLoc(), empty, other,
-                                 isOfPair(op.getChannel()));
-      })))
+  if (failed(emitForOne(context, op, op.getOneThread(),
+                        [&] { empty.wait(context, other, isOfPair(op.getChannel())); })))
     return failure();
   context.set(op, getSlot(context, op.getChannel(), op.getSlot()).front());
   return success();
@@ -359,8 +374,8 @@ static LogicalResult lowerCommit(ThreadContext &context, CommitOp op) {
     mask = arith::TruncIOp::create(context, context.getI16Type(), mask);
   }
   context.sync.commitDots(context, context.getLoc(),
-                          getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true), mask,
-                          ofPair);
+                          getBarrier(context, op.getChannel(), op.getSlot(), /*full=*/true).place,
+                          mask, ofPair);
   return success();
 }
 
@@ -415,10 +430,8 @@ static LogicalResult lowerPart(ThreadContext &context, PartOp op) {
 static bool isOwn(Value channel) { return cast<ChannelType>(channel.getType()).getOwn(); }
 
 /// What the use of a channel takes; nothing, if the role fills it for itself.
-static Takes takesOf(Value channel, bool usesEngines = false) {
-  if (isOwn(channel))
-    return Takes::Nothing;
-  return usesEngines ? Takes::Engines : Takes::Barriers;
+static Takes takesOf(Value channel, bool usesEngines) {
+  return usesEngines && !isOwn(channel) ? Takes::Engines : Takes::Nothing;
 }
 
 /// A slot that is known when compiling is one of the ring's.
@@ -440,8 +453,8 @@ void kiln::populateChannelPatterns(ThreadPatterns &patterns) {
         lowerOwnChannel(context, op);
         return success();
       },
-      [](ChannelOp op) { return takesOf(op); });
-  patterns.addScheduled<InitOp>(lowerInit, Takes::Barriers);
+      Takes::Nothing);
+  patterns.addScheduled<InitOp>(lowerInit, Takes::Nothing);
   patterns.addScheduled<AllocTensorOp>(lowerAllocTensor, Takes::Engines);
   patterns.addScheduled<FreeTensorOp>(lowerFreeTensor, Takes::Engines);
   patterns.addScheduled<EndDotsOp>(lowerEndDots, Takes::Engines);
@@ -468,8 +481,7 @@ void kiln::populateChannelPatterns(ThreadPatterns &patterns) {
         return isOwn(op.getChannel()) ? success() : lowerRelease(context, op);
       },
       [](ReleaseOp op) { return takesOf(op.getChannel(), op.getCommit()); });
-  patterns.addScheduled<AdvanceOp>(lowerAdvance,
-                                   [](AdvanceOp op) { return takesOf(op.getChannel()); });
+  patterns.addScheduled<AdvanceOp>(lowerAdvance, Takes::Nothing);
   patterns.addScheduled<AcquireOp>(lowerAcquire, Takes::Engines);
   patterns.addScheduled<CommitOp>(lowerCommit, Takes::Engines);
   patterns.addScheduled<PartOp>(lowerPart, Takes::Nothing);

@@ -107,8 +107,13 @@ static LogicalResult lowerBarrier(ThreadContext &context, BarrierOp op) {
     context.sync.publishGlobal(context, context.getLoc());
   if (*meeting == Meeting::All && !op.getBare())
     lowerMeeting(context, op);
-  else
+  else {
+    if (op.getGlobal())
+      context.sync.fenceGlobal(context, context.getLoc());
     context.meet(*meeting, op.getBare());
+    if (op.getGlobal())
+      context.sync.fenceGlobal(context, context.getLoc());
+  }
   return success();
 }
 

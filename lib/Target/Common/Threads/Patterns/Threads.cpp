@@ -98,9 +98,9 @@ static LogicalResult lowerOverlap(ThreadContext &context, OpTy op) {
 }
 
 void kiln::populateThreadPatterns(ThreadPatterns &patterns) {
-  patterns.addScheduled<OneThreadOp>(lowerOneThread, Takes::Barriers);
+  patterns.addScheduled<OneThreadOp>(lowerOneThread, Takes::Nothing);
   patterns.addScheduled<FenceOp>(lowerFence, [](FenceOp op) {
-    return op.getKind() == FenceKind::Barriers ? Takes::Barriers : Takes::Engines;
+    return op.getKind() == FenceKind::Barriers ? Takes::Nothing : Takes::Engines;
   });
   patterns.addScheduled<PriorityOp>(lowerPriority, Takes::Nothing);
   patterns.addScheduled<ScheduleBarrierOp>(
