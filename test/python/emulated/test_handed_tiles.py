@@ -65,11 +65,6 @@ def test_roles_of_unlike_threads(
     )[draw]  # fmt: skip
     tile = dict(kind=kind, warps=warps, makers=makers, users=users, depth=int(rng.integers(1, 4)),
                 rows=rows, columns=columns, copy=copy)  # fmt: skip
-    if kind == "transposes" and makers == users == 2:  # rows of what is columns to the others
-        with pytest.raises(kiln.CompileError, match='each of role "make" writes a part') as refused:
-            handed.options(device=f"emu:{chip}")(x, y, z, **tile)
-        assert "sums + u.T" in str(refused.value)
-        return
     handed.options(device=f"emu:{chip}")(x, y, z, **tile)
     u = 2 * x.astype(np.float64).reshape(programs, rows, trips, columns)
     if kind == "masks":
