@@ -226,7 +226,7 @@ def test_what_these_chips_lack_is_refused(options: dict, message: str, line: str
 
 def test_waves_keep_their_registers() -> None:
     a, c = (np.zeros((128, 64), np.float32) for _ in "ac")
-    with pytest.raises(kiln.CompileError, match='no registers of role "load", .* gfx942, got 40'):
+    with pytest.raises(kiln.CompileError, match='no registers of role "load", .*gfx942, got 40'):
         refused.options(device="emu:gfx942")(a, c, atom="load_to_lds", registers=40)
 
 
