@@ -41,6 +41,12 @@ static bool isFree(Block &body) {
   return !result.wasInterrupted();
 }
 
+/// Whether a product runs on beside the warps that start it.
+static bool runsOn(DotOp dot) {
+  auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+  return atom && atom.getCompletion() != Completion::InOrder;
+}
+
 /// Gives dots these stages, and each other op the least that its needs admit.
 static void setStages(LoopProblem &loop, ArrayRef<int64_t> dotStages) {
   schedule::Problem &problem = loop.problem;
@@ -190,14 +196,15 @@ bool kiln::overlapLoop(Block &body, RingPlan &plan, RoleAttr role, const Chip &c
       continue;
     place(op, placement.stage, role);
     ordered.push_back({placement.order, op});
-    if (auto dot = dyn_cast<DotOp>(op))
+    if (auto dot = dyn_cast<DotOp>(op); dot && runsOn(dot))
       dot.setInFlight(placement.inFlight.value_or(0));
   }
   llvm::sort(ordered, llvm::less_first());
   for (auto [order, entry] : llvm::enumerate(ordered))
     entry.second->setAttr(spellDecision(entry.second, "order"), getNumber(entry.second, order));
   for (DotOp dot : body.getOps<DotOp>())
-    waitInTrip(dot);
+    if (runsOn(dot))
+      waitInTrip(dot);
   placeViews(trip, role);
   return true;
 }

@@ -281,7 +281,8 @@ static LogicalResult checkIssuers(WarpGroupsOp groups) {
     RoleAttr role = groups.getRole(number);
     WalkResult result = region.walk([&](StartDotOp dot) -> WalkResult {
       auto atom = dyn_cast<MmaAtomInterface>(dot.getAtom());
-      if (!atom || (role.getWarps() == atom.getWarps() && first % atom.getWarps() == 0))
+      if (!atom || atom.getCompletion() == Completion::InOrder ||
+          (role.getWarps() == atom.getWarps() && first % atom.getWarps() == 0))
         return WalkResult::advance();
       return dot.emitOpError("expected ")
              << atom.getWarps() << " warps in each copy of role \"" << role.getName()

@@ -331,7 +331,6 @@ LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace>
       if (event.kind == Event::Release)
         released[getUse(trace, event.channel, event.position)].add(event);
     }
-  DenseMap<Operation *, bool> byDots;
   for (const Trace &trace : traces) {
     int64_t copies = groups.getRole(trace.role).getCopies();
     for (const Event &event : trace.events) {
@@ -340,9 +339,6 @@ LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace>
         continue;
       if (isPut && event.before < 0)
         continue;
-      auto [reads, isNew] = byDots.try_emplace(event.op, false);
-      if (isNew)
-        reads->second = isGet && isReadByDots(cast<GetOp>(event.op));
       const Last &last = isGet ? arrived[getUse(trace, event.channel, event.position)]
                                : released[getUse(trace, event.channel, event.before)];
       std::optional<InFlightDiagnostic> error;
@@ -355,7 +351,7 @@ LogicalResult kiln::protocol::checkOwnRings(WarpGroupsOp groups, ArrayRef<Trace>
                       << (isGet ? "tile.wait_puts" : "tile.release")
                       << " of the slot and this, got " << event.barriers - last.barriers
                       << " barriers");
-      else if (reads->second && last.published >= event.published)
+      else if (event.isReadByDots && last.published >= event.published)
         error.emplace(event.op->emitOpError("expected a tile.barrier publish between every "
                                             "tile.wait_puts of the slot and this, since dots in "
                                             "flight read it"));

@@ -146,6 +146,8 @@ struct Event {
   /// How many barriers of all the role's warps the copy has passed, and how many of these publish;
   /// and, of a put into the role's own ring, the use of the slot before it; -1 if none.
   int64_t barriers = 0, published = 0, before = -1;
+  /// Of a get from the role's own ring: whether dots in flight read the slot, in whichever trip.
+  bool isReadByDots = false;
   /// Of a put or a release where programs of a cluster share tiles out; none of all others.
   std::vector<Reach> reaches = {};
 };

@@ -199,9 +199,8 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
   if (kind == Event::Get) {
     if (isFirst)
       return fail(op->emitOpError("expected a slot that was put, got slot ") << *at);
+    gotFromOwn[{index, last->second}] = {result.events.size(), result.publishing.size()};
     result.events.push_back({kind, index, last->second, op, barriers, published});
-    if (isReadByDots(cast<GetOp>(op)))
-      result.needed.insert_range(result.publishing);
     return touch(op, getChannel(groups, index));
   }
   if (failed(touch(op, getChannel(groups, index))))

@@ -35,6 +35,11 @@ LogicalResult Tracer::access(Operation *op, Value buffer, bool isWrite) {
       auto half = halfReleased.find({it.channel, it.value});
       if (half != halfReleased.end() && half->second == isCommitted)
         return refuseReleased(op, it);
+      if (auto got = gotFromOwn.find({it.channel, it.value}); dot && got != gotFromOwn.end()) {
+        auto [event, published] = got->second;
+        result.events[event].isReadByDots = true;
+        result.needed.insert_range(result.publishing.getArrayRef().take_front(published));
+      }
       if (isa<StartDotOp, CopyOutOp>(op)) // whose reads are an engine's
         return success();
       readByLanes.insert({it.channel, it.value});

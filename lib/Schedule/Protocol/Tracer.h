@@ -205,6 +205,9 @@ private:
   /// The uses whose buffers lanes have read into registers; those that only the thread that starts
   /// dots has waited for; and those that dots read of whose end only a commit tells.
   Slots readByLanes, gotToStart, readUntilCommit;
+  /// By slot of the role's own rings: the event of its last get, and how many barriers had
+  /// published by then.
+  std::map<std::pair<unsigned, int64_t>, std::pair<size_t, size_t>> gotFromOwn;
   /// The uses that are released for dots that end by commit, or else for others, and not for both
   /// yet: whether by commit.
   std::map<std::pair<unsigned, int64_t>, bool> halfReleased;

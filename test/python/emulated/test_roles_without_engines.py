@@ -262,3 +262,29 @@ def test_four_waves_load_for_eight(rng, copy: str) -> None:
     c = np.full((m, n), np.nan, np.float32)
     four_and_eight.options(device="emu:gfx942")(a, b, c, copy=copy)
     assert np.abs(c - a.astype(np.float64) @ b.astype(np.float64).T).max() <= 1e-3, (m, n, k)
+
+
+@kiln.kernel
+def touched(a: kiln.View, b: kiln.View, c: kiln.View, rounds: kiln.i32):
+    """Sums of bytes whose first operand the role touches, in a loop in a loop."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 64), kiln.cdiv(c.shape[1], 32))
+    kiln.pin(roles=(kiln.role("mma", warps=4), kiln.role("load", warps=2)), persistent=(1, 2))
+    acc = kiln.zeros((64, 32), kiln.i32)
+    for _ in range(rounds):
+        for k in range(0, a.shape[1], 32):
+            x = kiln.pin(a.load((i * 64, k), (64, 32)), role="load", atom="through_registers")
+            y = kiln.pin(b.load((j * 32, k), (32, 32)), role="load", atom="through_registers")
+            x = kiln.maximum(x, 0)
+            acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), role="mma")
+    c.store((i * 64, j * 32), acc)
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "gfx942", "gfx1201"])
+def test_products_that_the_solver_overlaps(rng, chip: str) -> None:
+    """They end in order: none is in flight, at whichever stage it is."""
+    for k, rounds in ((96, 2), (64, 0), (16 * int(rng.integers(1, 9)), 1)):
+        a, b = (rng.integers(-9, 10, (rows, k)).astype(np.int8) for rows in (120, 40))
+        c = np.full((120, 40), 77, np.int32)
+        touched.options(device=f"emu:{chip}")(a, b, c, rounds)
+        want = np.maximum(a.astype(np.int64), 0) @ b.astype(np.int64).T
+        np.testing.assert_array_equal(c, rounds * want)

@@ -146,3 +146,34 @@ def test_two_programs_do_not_see_what_they_multiply() -> None:
     text = str(refused.value)
     assert "expected a tile that is operand a of dots of two programs alone" in text, text
     assert "x = kiln.pin(a.load(" in text and "note: " in text, text
+
+
+@kiln.kernel
+def touched(
+    a: kiln.View, b: kiln.View, c: kiln.View, atom: kiln.constexpr, near: kiln.constexpr,
+    far: kiln.constexpr,
+):  # fmt: skip
+    """One ring of what the role computes with and of what its products read, a stage later."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4))
+    acc = kiln.zeros((128, 128), kiln.f32)
+    for k in range(0, a.shape[1], 32):
+        x = kiln.pin(a.load((0, k), (128, 32)), atom="through_registers")
+        y = kiln.pin(b.load((0, k), (128, 32)), atom="through_registers")
+        w = kiln.pin(kiln.maximum(x, 0), stage=near)
+        acc = kiln.pin(kiln.dot(w, y, acc, transpose_b=True), atom=atom, stage=far)
+    c.store((0, 0), acc)
+
+
+@pytest.mark.parametrize("near, far", [(0, 0), (0, 1), (1, 1), (1, 2)])
+@pytest.mark.parametrize(
+    "chip, atom",
+    [("sm_80", "mma_sync"), ("sm_90a", "wgmma"), ("sm_100a", "tcgen05"), ("gfx942", "matrix")],
+)
+def test_products_of_a_later_stage(rng, chip: str, atom: str, near: int, far: int) -> None:
+    for k in (32, 64, 8 * int(rng.integers(5, 30))):
+        a, b = (rng.integers(-4, 5, (128, k)).astype(BF16) for _ in "ab")
+        c = np.full((128, 128), np.nan, F32)
+        touched.options(device=f"emu:{chip}")(a, b, c, atom=atom, near=near, far=far)
+        want = np.maximum(a.astype(np.float64), 0) @ b.astype(np.float64).T
+        np.testing.assert_array_equal(c, want)

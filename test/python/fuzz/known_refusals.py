@@ -58,6 +58,7 @@ KNOWN = {
         r"expected 'tile.block_programs' of 1, one program in a block, in role",
         r"expected copies without a skew in role",
     ),
+    "tile-check-protocol": (r"expected accumulators of at most \d+ bytes of tensor memory on",),
     "tile-plan-shared-memory": (r"expected at most \d+ bytes of shared memory on",),
 }  # fmt: skip
 
