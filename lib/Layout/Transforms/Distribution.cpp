@@ -1,9 +1,9 @@
 // The models of DistributionInterface: one a kind of op, which says how a layout goes through it
-// forwards and backwards, and what the copies of a role can share out.
-#include "LayoutInference.h"
+// forwards and backwards, and what the copies of a role can share out. Here are those of what is
+// computed element by element, of products and of accesses.
+#include "DistributionModels.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
-#include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -12,29 +12,25 @@
 
 using namespace mlir;
 using namespace kiln;
+using namespace kiln::distribution;
 using namespace kiln::tile;
 
-using Entry = LayoutInference::Entry;
-using Misfit = std::optional<ShareMisfit>;
+//===- What kinds of ops have in common -----------------------------------------------------===//
 
-static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-static SmallVector<Value> getValues(Operation *op) {
+SmallVector<Value> distribution::getValues(Operation *op) {
   SmallVector<Value> values(op->getOperands());
   llvm::append_range(values, op->getResults());
   return values;
 }
 
-//===- What kinds of ops have in common -----------------------------------------------------===//
+bool distribution::isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
-/// All results as the strongest operand is. What is made of free values alone is, if it costs no
-/// more than they do, made again as well as they are.
-static void followOperands(Operation *op, LayoutInference &inference,
-                           LayoutInference::Strength least) {
+ArrayRef<int64_t> distribution::shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+void distribution::followOperands(Operation *op, LayoutInference &inference,
+                                  LayoutInference::Strength least) {
   std::optional<Entry> best; // a copy: setting the first result may move the table
   for (Value operand : op->getOperands())
     if (isTensor(operand) && inference.has(operand)) {
@@ -51,33 +47,25 @@ static void followOperands(Operation *op, LayoutInference &inference,
     }
 }
 
-static void makeBlocked(Operation *op, LayoutInference &inference,
-                        LayoutInference::Strength strength) {
+void distribution::makeBlocked(Operation *op, LayoutInference &inference,
+                               LayoutInference::Strength strength) {
   for (Value result : op->getResults())
     if (isTensor(result))
       inference.set(result, inference.getBlocked(result), strength);
 }
 
-static LinearLayout getHere(OpOperand &operand, const LayoutInference &inference) {
+LinearLayout distribution::getHere(OpOperand &operand, const LayoutInference &inference) {
   return inference.lookup(operand.get(), operand.getOwner()).layout;
 }
 
-static LinearLayout getResults(OpOperand &operand, const LayoutInference &inference) {
+LinearLayout distribution::getResults(OpOperand &operand, const LayoutInference &inference) {
   for (Value result : operand.getOwner()->getResults())
     if (isTensor(result))
       return inference.get(result);
   return getHere(operand, inference);
 }
 
-/// Along an axis by each thread and its neighbours: as it is, if layouts can be taken apart there.
-static LinearLayout getSeparable(OpOperand &operand, Value first, unsigned axis,
-                                 const LayoutInference &inference) {
-  Operation *op = operand.getOwner();
-  LinearLayout layout = inference.lookup(first, op).layout;
-  return isSeparable(layout, axis) ? layout : inference.getBlocked(operand.get(), op);
-}
-
-static Misfit isAlike(Operation *op, const CopyShares &shares) {
+Misfit distribution::isAlike(Operation *op, const CopyShares &shares) {
   std::optional<int> dim;
   for (Value value : getValues(op)) {
     if (!isa<RankedTensorType, PendingType>(value.getType()))
@@ -89,79 +77,26 @@ static Misfit isAlike(Operation *op, const CopyShares &shares) {
   return std::nullopt;
 }
 
-/// What works along an axis: each copy has the whole of it.
-static Misfit isWholeAlong(Operation *op, unsigned axis, const CopyShares &shares) {
-  for (Value value : getValues(op))
-    if (shares.getDim(value) == int(axis))
-      return ShareMisfit{value, /*isNeededWhole=*/true};
-  return isAlike(op, shares);
-}
-
-/// What varies by place: no copy has what another needs.
-static Misfit isWhole(Operation *op, const CopyShares &shares) {
+Misfit distribution::isWhole(Operation *op, const CopyShares &shares) {
   for (Value value : getValues(op))
     if (shares.getDim(value) >= 0)
       return ShareMisfit{value, /*isNeededWhole=*/true};
   return std::nullopt;
 }
 
-static Misfit require(bool fits, Value value) {
+Misfit distribution::require(bool fits, Value value) {
   return fits ? Misfit() : Misfit(ShareMisfit{value});
 }
 
-/// Whether copies that share out a tensor have rows or columns of it that lie together, in order.
-static bool isSharedInOrder(const LinearLayout &layout, int64_t copies) {
-  ArrayRef<LinearLayout::Basis> warps = layout.getBases(kWarp);
-  size_t bits = llvm::Log2_64_Ceil(copies);
-  if (copies == 1 || warps.size() < bits)
-    return true;
-  std::optional<size_t> shared;
-  for (auto [bit, basis] : llvm::enumerate(warps.take_back(bits)))
-    for (auto [dim, value] : llvm::enumerate(basis)) {
-      if (!value)
-        continue;
-      if ((shared && *shared != dim) || value != layout.getShape()[dim] / copies << bit)
-        return false;
-      shared = dim;
-    }
-  return true;
-}
-
-//===- Models -------------------------------------------------------------------------------===//
+//===- Element by element -------------------------------------------------------------------===//
 
 namespace {
-/// Element by element, which others override in part.
-template <typename Model, typename OpTy, LayoutInference::Strength least = LayoutInference::Plain>
-struct Elements : DistributionInterface::ExternalModel<Model, OpTy> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    followOperands(op, inference, least);
-  }
-  LinearLayout getWantedLayout(Operation *, OpOperand &operand,
-                               const LayoutInference &inference) const {
-    return getResults(operand, inference);
-  }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const { return isAlike(op, shares); }
-};
-
 template <typename OpTy>
 struct Elementwise : Elements<Elementwise<OpTy>, OpTy> {};
 
 /// It costs no more than its operands: the same of arithmetic.
 template <typename OpTy>
 struct Arithmetic : Elements<Arithmetic<OpTy>, OpTy, LayoutInference::Free> {};
-
-/// Elements change their places: results are made anew, from operands as they are.
-template <typename Model, typename OpTy>
-struct Moves : Elements<Model, OpTy> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    makeBlocked(op, inference, LayoutInference::Plain);
-  }
-  LinearLayout getWantedLayout(Operation *, OpOperand &operand,
-                               const LayoutInference &inference) const {
-    return getHere(operand, inference);
-  }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const { return isWhole(op, shares); }
-};
 
 /// Made of nothing, in any layout.
 template <typename OpTy>
@@ -187,233 +122,6 @@ struct Reads : Elements<Reads<OpTy>, OpTy> {
   LinearLayout getWantedLayout(Operation *, OpOperand &operand,
                                const LayoutInference &inference) const {
     return getHere(operand, inference);
-  }
-};
-
-//===- Shapes -------------------------------------------------------------------------------===//
-
-struct Broadcast : Elements<Broadcast, BroadcastOp> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    makeBlocked(op, inference, LayoutInference::Free);
-  }
-  LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
-                               const LayoutInference &inference) const {
-    return projectTo(inference.get(op->getResult(0)), shapeOf(operand.get()));
-  }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    auto broadcast = cast<BroadcastOp>(op);
-    int from = shares.getDim(broadcast.getInput()), to = shares.getDim(broadcast.getResult());
-    bool spreads = from < 0 && to >= 0 && broadcast.getInput().getType().getDimSize(to) == 1;
-    return require(from == to || spreads, broadcast.getResult());
-  }
-};
-
-/// The elements of the dimensions in front of one.
-int64_t countInFront(Value tensor, int dim) {
-  return ShapedType::getNumElements(shapeOf(tensor).take_front(dim));
-}
-
-struct Reshape : Elements<Reshape, ReshapeOp> {
-  /// As its elements are, unless copies would have no rows or columns of it together.
-  static std::optional<LinearLayout> follow(Operation *op, const LinearLayout &input,
-                                            const LayoutInference &inference) {
-    LinearLayout layout = input.reshapeOuts(shapeOf(op->getResult(0)));
-    bool isRegular = isSharedInOrder(layout, inference.getThreads(op).copies);
-    return isRegular ? std::optional(layout) : std::nullopt;
-  }
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    Entry input = inference.lookup(op->getOperand(0), op);
-    std::optional<LinearLayout> layout = follow(op, input.layout, inference);
-    inference.set(op->getResult(0), layout ? *layout : inference.getBlocked(op->getResult(0)),
-                  input.strength);
-  }
-  LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
-                               const LayoutInference &inference) const {
-    LinearLayout here = getHere(operand, inference);
-    if (follow(op, here, inference))
-      return here;
-    return inference.get(op->getResult(0)).reshapeOuts(shapeOf(operand.get()));
-  }
-  /// Whatever becomes of the dimensions in front of the one that is shared out, and behind it:
-  /// as many elements lie in front, so the copies have the same of what is behind these.
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    Value input = op->getOperand(0), result = op->getResult(0);
-    int from = shares.getDim(input), to = shares.getDim(result);
-    bool isWhole = from < 0 && to < 0;
-    bool keepsParts = from >= 0 && to >= 0 && countInFront(input, from) == countInFront(result, to);
-    return require(isWhole || keepsParts, input);
-  }
-};
-
-struct Transpose : Elements<Transpose, TransposeOp> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    auto transpose = cast<TransposeOp>(op);
-    Entry input = inference.lookup(transpose.getInput(), op);
-    SmallVector<unsigned> permutation(transpose.getPermutation());
-    inference.set(transpose.getResult(), input.layout.transposeOuts(permutation), input.strength);
-  }
-  LinearLayout getWantedLayout(Operation *, OpOperand &operand,
-                               const LayoutInference &inference) const {
-    return getHere(operand, inference);
-  }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    auto transpose = cast<TransposeOp>(op);
-    int from = shares.getDim(transpose.getInput()), to = shares.getDim(transpose.getResult());
-    bool follows = from < 0 ? to < 0 : to >= 0 && transpose.getPermutation()[to] == from;
-    return require(follows, transpose.getInput());
-  }
-};
-
-struct Slice : Moves<Slice, SliceOp> {
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    auto slice = cast<SliceOp>(op);
-    int dim = shares.getDim(slice.getInput());
-    bool isWhole = dim < 0 || slice.getInput().getType().getDimSize(dim) ==
-                                  slice.getResult().getType().getDimSize(dim);
-    return require(dim == shares.getDim(slice.getResult()) && isWhole, slice.getInput());
-  }
-};
-
-struct Concat : Moves<Concat, ConcatOp> {
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    auto concat = cast<ConcatOp>(op);
-    int dim = shares.getDim(concat.getResult());
-    for (Value input : concat.getInputs())
-      if (shares.getDim(input) != dim || (dim >= 0 && dim == int64_t(concat.getAxis())))
-        return ShareMisfit{input};
-    return std::nullopt;
-  }
-};
-
-struct Join : Moves<Join, JoinOp> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    Entry left = inference.lookup(op->getOperand(0), op);
-    Entry right = inference.lookup(op->getOperand(1), op);
-    const Entry &best = right.strength > left.strength ? right : left;
-    inference.set(op->getResult(0), joinPairs(best.layout), best.strength);
-  }
-  /// Both halves alike, whatever the author has pinned of the whole.
-  LinearLayout getWantedLayout(Operation *op, OpOperand &, const LayoutInference &inference) const {
-    return splitPairs(inference.get(op->getResult(0)))
-        .value_or(inference.lookup(op->getOperand(0), op).layout);
-  }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const { return isAlike(op, shares); }
-};
-
-struct Split : Moves<Split, SplitOp> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    Entry input = inference.lookup(op->getOperand(0), op);
-    std::optional<LinearLayout> each = splitPairs(input.layout);
-    for (Value result : op->getResults())
-      inference.set(result, each ? *each : inference.getBlocked(result),
-                    each ? input.strength : LayoutInference::Plain);
-  }
-  /// The pairs themselves are no copy's alone.
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const { return isAlike(op, shares); }
-};
-
-struct Bitcast : Elements<Bitcast, BitcastOp> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    if (cast<BitcastOp>(op).keepsElements())
-      return followOperands(op, inference, LayoutInference::Plain);
-    makeBlocked(op, inference, LayoutInference::Plain);
-  }
-  LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
-                               const LayoutInference &inference) const {
-    return cast<BitcastOp>(op).keepsElements() ? getResults(operand, inference)
-                                               : getHere(operand, inference);
-  }
-};
-
-struct ConvertLayout : Elements<ConvertLayout, ConvertLayoutOp> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    inference.set(op->getResult(0), getLayout(op->getResult(0)), LayoutInference::Anchored);
-  }
-  LinearLayout getWantedLayout(Operation *, OpOperand &operand,
-                               const LayoutInference &inference) const {
-    return inference.get(operand.get());
-  }
-};
-
-//===- Along an axis ------------------------------------------------------------------------===//
-
-struct Reduce : Elements<Reduce, ReduceOp> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    auto reduce = cast<ReduceOp>(op);
-    LinearLayout wanted = getWantedLayout(op, op->getOpOperand(0), inference);
-    // What it is made of may lie anywhere; what it makes does not, and a loop that adds to it had
-    // best carry its sum so.
-    auto strength =
-        std::max(inference.lookup(reduce.getInputs().front(), op).strength, LayoutInference::Plain);
-    for (Value result : reduce.getResults())
-      inference.set(result, dropDim(wanted, reduce.getAxis()), strength);
-  }
-  LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
-                               const LayoutInference &inference) const {
-    auto reduce = cast<ReduceOp>(op);
-    return getSeparable(operand, reduce.getInputs().front(), reduce.getAxis(), inference);
-  }
-  /// Along what copies share out each makes a part of a result that all have.
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    auto reduce = cast<ReduceOp>(op);
-    int first = shares.getDim(reduce.getInputs().front()), axis = reduce.getAxis();
-    for (auto [input, result] : llvm::zip_equal(reduce.getInputs(), reduce.getResults())) {
-      int dim = shares.getDim(input), left = dim < 0 || dim == axis ? -1 : dim - (dim > axis);
-      if (dim != first || shares.getDim(result) != left)
-        return ShareMisfit{input};
-    }
-    return std::nullopt;
-  }
-};
-
-struct Scan : Moves<Scan, ScanOp> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    auto scan = cast<ScanOp>(op);
-    LinearLayout wanted = getWantedLayout(op, op->getOpOperand(0), inference);
-    for (Value result : scan.getResults())
-      inference.set(result, wanted,
-                    std::max(inference.lookup(scan.getInputs().front(), op).strength,
-                             LayoutInference::Plain));
-  }
-  LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
-                               const LayoutInference &inference) const {
-    auto scan = cast<ScanOp>(op);
-    return getSeparable(operand, scan.getInputs().front(), scan.getAxis(), inference);
-  }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const { return isAlike(op, shares); }
-};
-
-struct ArgReduce : Moves<ArgReduce, ArgReduceOp> {};
-
-struct TopK : Moves<TopK, TopKOp> {
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    return isWholeAlong(op, cast<TopKOp>(op).getAxis(), shares);
-  }
-};
-
-struct Sort : Moves<Sort, SortOp> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    followOperands(op, inference, LayoutInference::Plain);
-  }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    return isWholeAlong(op, cast<SortOp>(op).getAxis(), shares);
-  }
-};
-
-struct Take : Moves<Take, TakeOp> {
-  LinearLayout getWantedLayout(Operation *, OpOperand &operand,
-                               const LayoutInference &inference) const {
-    return operand.getOperandNumber() == 0 ? getHere(operand, inference)
-                                           : getResults(operand, inference);
-  }
-  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    return isWholeAlong(op, cast<TakeOp>(op).getAxis(), shares);
-  }
-};
-
-struct Histogram : Moves<Histogram, HistogramOp> {
-  LinearLayout getWantedLayout(Operation *op, OpOperand &, const LayoutInference &inference) const {
-    return inference.get(cast<HistogramOp>(op).getInput());
   }
 };
 
@@ -597,34 +305,19 @@ static void attach(MLIRContext *context) {
 
 void kiln::registerDistributionModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TileDialect *) {
+    attachMoves(context);
     attach<Generator, SplatOp, IotaOp>(context);
     attach<Elementwise, AtomicRMWOp, AtomicCASOp, InlineAsmOp, ExternCallOp, MultipleOfOp, PhiloxOp,
            PendOp, WaitOp, FetchOp, FillOp>(context);
     attach<Reads, ToScalarOp, PrintOp, AssertOp>(context);
-    ArgReduceOp::attachInterface<ArgReduce>(*context);
-    BitcastOp::attachInterface<Bitcast>(*context);
-    BroadcastOp::attachInterface<Broadcast>(*context);
-    ConcatOp::attachInterface<Concat>(*context);
-    ConvertLayoutOp::attachInterface<ConvertLayout>(*context);
     DotOp::attachInterface<Dot>(*context);
     DotScaledOp::attachInterface<DotScaled>(*context);
     GatherOp::attachInterface<Gather>(*context);
-    HistogramOp::attachInterface<Histogram>(*context);
-    JoinOp::attachInterface<Join>(*context);
     LoadOp::attachInterface<Load>(*context);
     ReadOp::attachInterface<Read>(*context);
-    ReduceOp::attachInterface<Reduce>(*context);
-    ReshapeOp::attachInterface<Reshape>(*context);
-    ScanOp::attachInterface<Scan>(*context);
     ScatterOp::attachInterface<Scatter>(*context);
-    SliceOp::attachInterface<Slice>(*context);
-    SortOp::attachInterface<Sort>(*context);
-    SplitOp::attachInterface<Split>(*context);
     StartDotOp::attachInterface<StartDot>(*context);
     StoreOp::attachInterface<Store>(*context);
-    TakeOp::attachInterface<Take>(*context);
-    TopKOp::attachInterface<TopK>(*context);
-    TransposeOp::attachInterface<Transpose>(*context);
     WriteOp::attachInterface<Write>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
