@@ -1,6 +1,9 @@
 // Runs the traces of all roles against one another, and the instances they are made for.
 #include "../Trip.h"
 #include "Protocol.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -14,6 +17,9 @@ using namespace kiln::tile;
 // No trip, one trip, fewer trips than slots, and several rounds of a ring, for tiles of 16 to 256.
 static constexpr int64_t kExtents[] = {0, 64, 200, 640, 130, 1000, 17, 384, 320, 256};
 static constexpr unsigned kNumExtents = std::size(kExtents), kManyPrograms = 7;
+/// The trips of a loop by no more than the small step are as many as tiles of an extent: with loops
+/// in them, as many as elements would be too many to play.
+static constexpr int64_t kTile = 64, kSmallStep = 8;
 
 int64_t Instance::getExtent(unsigned argument, unsigned dim) const {
   // The first patterns give all extents one value, the others mix them; the last give many
@@ -23,6 +29,27 @@ int64_t Instance::getExtent(unsigned argument, unsigned dim) const {
   if (pattern < kNumExtents)
     return scale * kExtents[pattern];
   return scale * kExtents[(pattern + 3 * argument + 5 * dim) % kNumExtents];
+}
+
+/// The least step by which a loop counts up to a number, or to what it is converted to.
+static int64_t findLeastStep(Value number) {
+  int64_t least = kTile;
+  for (OpOperand &use : number.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
+            arith::TruncIOp>(user))
+      least = std::min(least, findLeastStep(user->getResult(0)));
+    else if (auto loop = dyn_cast<scf::ForOp>(user); loop && use.get() == loop.getUpperBound())
+      least = std::min(least, getConstantIntValue(loop.getStep()).value_or(least));
+  }
+  return least;
+}
+
+int64_t Instance::getScalar(WarpGroupsOp groups, unsigned argument) const {
+  int64_t extent = getExtent(argument, 0), step = kTile;
+  for (Region &role : groups.getBodies())
+    step = std::min(step, findLeastStep(role.getArgument(argument)));
+  return step <= kSmallStep ? llvm::divideCeil(extent * step, kTile) : extent;
 }
 
 int64_t Instance::getLoaded(unsigned argument, ArrayRef<int64_t> place) const {
@@ -81,7 +108,7 @@ void kiln::protocol::describe(InFlightDiagnostic &error, WarpGroupsOp groups,
         note << (dim ? "x" : " ")
              << (view.isDynamicDim(dim) ? instance.getExtent(i, dim) : view.getShape()[dim]);
     } else if (capture.getType().isIntOrIndex()) {
-      note << separator << "argument " << i << " is " << instance.getExtent(i, 0);
+      note << separator << "argument " << i << " is " << instance.getScalar(groups, i);
     } else {
       continue;
     }

@@ -57,8 +57,10 @@ namespace kiln::protocol {
 struct Instance {
   /// Which program of how many; where those of clusters work together, which cluster.
   int64_t program, programs;
-  /// What an extent is along a dimension of an argument, and what a scalar argument is.
+  /// What an extent is along a dimension of an argument.
   int64_t getExtent(unsigned argument, unsigned dim) const;
+  /// What a scalar argument is: an extent, or fewer where a loop counts it in small steps.
+  int64_t getScalar(tile::WarpGroupsOp groups, unsigned argument) const;
   /// What memory holds at a place of a view: the same number for all that load it.
   int64_t getLoaded(unsigned argument, llvm::ArrayRef<int64_t> place) const;
   /// The number that is handed over as this use of a channel, as an element of so many bits. What

@@ -43,7 +43,7 @@ public:
     mlir::Region &region = groups.getBodies()[result.role];
     for (auto [capture, argument] : llvm::zip(groups.getCaptures(), region.getArguments())) {
       if (argument.getType().isIntOrIndex())
-        known[argument] = {Known::Number, instance.getExtent(argument.getArgNumber(), 0)};
+        known[argument] = {Known::Number, instance.getScalar(groups, argument.getArgNumber())};
       else if (llvm::isa<mlir::FloatType>(argument.getType()))
         setNamed(argument, getName({argument.getArgNumber()}));
       if (auto alloc = capture.getDefiningOp<tile::AllocOp>())
