@@ -67,14 +67,15 @@ def test_tiles_in_turn(rng, turn: int) -> None:
 @pytest.mark.parametrize("turn", range(4))
 @pytest.mark.parametrize("chip", ["sm_80", "sm_86", "sm_89", "gfx942", "gfx950", "gfx1201"])
 def test_tiles_in_turn_without_engines(rng, chip: str, turn: int) -> None:
-    isAMD = chip.startswith("gfx")
+    is_amd = chip.startswith("gfx")
     direct = {"gfx942": "load_to_lds", "gfx950": "load_to_lds", "gfx1201": COPIES[2]}
     copy = (direct.get(chip, COPIES[1]), COPIES[2])[turn % 2]
     loaders = int(rng.integers(1, 3)) if copy == COPIES[2] else 1
+    most = 4 - loaders if is_amd else 3  # blocks of 16 warps
     schedule = dict(
-        turns=int(rng.integers(2 if loaders == 1 else 1, 4)), loaders=loaders,
+        turns=int(rng.integers(2 if loaders == 1 else 1, most + 1)), loaders=loaders,
         slots=int(rng.integers(1, 6)), in_flight=None, store=None, copy=copy,
-        triangle=bool(turn // 2), product="matrix" if isAMD else "mma_sync",
+        triangle=bool(turn // 2), product="matrix" if is_amd else "mma_sync",
         parts=(1 + turn % 2, 1 + turn // 2, 1),
     )  # fmt: skip
     check_turns(rng, f"emu:{chip}", schedule)
