@@ -225,6 +225,13 @@ static bool isOrderedByAtomic(Operation *earlier, bool isWritten, Operation *lat
           (acquires == MemoryOrder::Acquire || acquires == MemoryOrder::AcqRel));
 }
 
+bool kiln::isToldByAtomic(const GlobalAccess &access, Operation *other) {
+  MemoryOrder order = getOrder(other);
+  bool releases = order == MemoryOrder::Release || order == MemoryOrder::AcqRel;
+  bool acquires = order == MemoryOrder::Acquire || order == MemoryOrder::AcqRel;
+  return access.writes ? releases : acquires && !other->use_empty();
+}
+
 bool kiln::mayMeet(const GlobalAccess &earlier, const GlobalAccess &later, const Meeting &meeting) {
   if (!earlier.writes && !later.writes)
     return false;

@@ -40,6 +40,10 @@ bool mayMeet(const GlobalAccess &earlier, const GlobalAccess &later, const Meeti
 /// to reach different elements of it.
 bool mayMeetAcrossRoles(const GlobalAccess &first, const GlobalAccess &second);
 
+/// Whether an op of another role may be an atomic by which others learn of what an access writes,
+/// or by which the program learns of what one reads.
+bool isToldByAtomic(const GlobalAccess &access, mlir::Operation *other);
+
 } // namespace kiln
 
 #endif // KILN_LIB_SCHEDULE_GLOBALACCESSES_H

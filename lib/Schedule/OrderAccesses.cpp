@@ -250,7 +250,8 @@ static Operation *getSite(Operation *access) {
 
 /// Where barriers in shared memory order no more than that, what a role hands over tells of its
 /// accesses that may meet another role's once its warps have waited for them, and theirs it sees
-/// once they look behind what they got.
+/// once they look behind what they got. So it does where another role's atomic tells other programs
+/// of what it wrote, or learns what it reads: that atomic waits for its own warp alone.
 static void orderAcrossRoles(WarpGroupsOp groups) {
   SmallVector<std::pair<GlobalAccess, unsigned>> all;
   for (auto [role, region] : llvm::enumerate(groups.getBodies()))
@@ -261,7 +262,8 @@ static void orderAcrossRoles(WarpGroupsOp groups) {
   llvm::SetVector<Operation *> sites;
   for (auto &[one, role] : all)
     for (auto &[other, its] : all)
-      if (role != its && (mayMeetAcrossRoles(one, other) || mayMeetAcrossRoles(other, one)))
+      if (role != its && (mayMeetAcrossRoles(one, other) || mayMeetAcrossRoles(other, one) ||
+                          isToldByAtomic(one, other.op)))
         sites.insert(getSite(one.op));
   for (Operation *site : sites) {
     OpBuilder before(site), behind(site);

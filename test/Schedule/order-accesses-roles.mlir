@@ -217,3 +217,82 @@ tile.kernel @told(%x: !view, %o: index) attributes {tile.warps = 8 : i64} {
   tile.return
 }
 }
+
+// -----
+
+#l = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[0,8],[0,16]], warp = [[16,0],[32,0]]>
+!view = !tile.view<?x?xf32>
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx1201">} {
+// So it is where another role's atomic tells other programs of what a role stores, or learns of what
+// one loads: the atomic waits for accesses of its own warp alone. One that is relaxed does not.
+// CHECK-LABEL: tile.kernel @counted
+// CHECK: role #tile.role<"write"
+// CHECK: tile.barrier global
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tile.barrier global
+// CHECK-NEXT: tile.put
+// CHECK: role #tile.role<"count"
+// CHECK: tile.atomic_rmw
+// CHECK: role #tile.role<"read"
+// CHECK: tile.get
+// CHECK-NEXT: tile.barrier global
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: tile.barrier global
+// CHECK-LABEL: tile.kernel @relaxed
+// CHECK-NOT: tile.barrier
+// CHECK: tile.return
+tile.kernel @counted(%x: !view, %y: !view, %n: !tile.view<?xi32>) attributes {tile.warps = 12 : i64} {
+  %told = tile.channel full = 4 empty = 4 : !tile.channel<1>
+  %asked = tile.channel full = 4 empty = 4 : !tile.channel<1>
+  tile.warp_groups(%x, %y, %n, %told, %asked : !view, !view, !tile.view<?xi32>, !tile.channel<1>, !tile.channel<1>) {
+    role #tile.role<"write", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %z = arith.constant 0 : i32
+      %t = arith.constant dense<1.0> : tensor<64x32xf32, #l>
+      tile.store %t, %x[%c0, %c0] : tensor<64x32xf32, #l>, !view
+      tile.put %told[%z, %z] bytes = 0 : !tile.channel<1> {
+      }
+    }
+    role #tile.role<"count", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %z = arith.constant 0 : i32
+      tile.get %told[%z, %z] : !tile.channel<1>
+      %before = tile.atomic_rmw addi %n[%c0], %z : !tile.view<?xi32>, [index], i32
+      tile.print "n" (%before) : i32
+      tile.put %asked[%z, %z] bytes = 0 : !tile.channel<1> {
+      }
+    }
+    role #tile.role<"read", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %z = arith.constant 0 : i32
+      tile.get %asked[%z, %z] : !tile.channel<1>
+      %t = tile.load %y[%c0, %c0] : !view -> tensor<64x32xf32, #l>
+      tile.print "y" (%t) : tensor<64x32xf32, #l>
+    }
+  }
+  tile.return
+}
+
+tile.kernel @relaxed(%x: !view, %n: !tile.view<?xi32>) attributes {tile.warps = 8 : i64} {
+  %told = tile.channel full = 4 empty = 4 : !tile.channel<1>
+  tile.warp_groups(%x, %n, %told : !view, !tile.view<?xi32>, !tile.channel<1>) {
+    role #tile.role<"write", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %z = arith.constant 0 : i32
+      %t = arith.constant dense<1.0> : tensor<64x32xf32, #l>
+      tile.store %t, %x[%c0, %c0] : tensor<64x32xf32, #l>, !view
+      tile.put %told[%z, %z] bytes = 0 : !tile.channel<1> {
+      }
+    }
+    role #tile.role<"count", warps = 4> {
+      %c0 = arith.constant 0 : index
+      %z = arith.constant 0 : i32
+      tile.get %told[%z, %z] : !tile.channel<1>
+      %before = tile.atomic_rmw addi %n[%c0], %z order = relaxed : !tile.view<?xi32>, [index], i32
+      tile.print "n" (%before) : i32
+    }
+  }
+  tile.return
+}
+}

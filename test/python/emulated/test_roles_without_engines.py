@@ -28,16 +28,17 @@ def atom_of(chip: str) -> str:
 
 
 def draw_product(rng, chip: str) -> dict:
-    copies = BY_CHIP[chip]
+    copies, stores = BY_CHIP[chip], str(rng.choice(["mma", "mma", "store"]))
+    # 64 KiB of shared memory hold no more slots beside what is stored, and no operand's turn.
+    is_small = chip.startswith("gfx")
     return dict(
         copy_a=str(rng.choice(copies)), copy_b=str(rng.choice(copies)), atom=atom_of(chip),
-        # 64 KiB of shared memory hold no more slots beside what is stored.
-        depth_a=int(rng.integers(1, 3 if chip.startswith("gfx") else 4)), depth_b=int(rng.integers(1, 4)),
+        depth_a=int(rng.integers(1, 3 if is_small else 4)), depth_b=int(rng.integers(1, 4)),
         # Loads to LDS are as many of each warp.
         loaders=int(rng.choice([1, 2])), load_warps=int(rng.choice([1, 2])),
         copies=int(rng.choice([1, 2])), warps=int(rng.choice([2, 4])),
-        stores=str(rng.choice(["mma", "mma", "store"])), persistent=bool(rng.integers(2)),
-        lanes=bool(rng.integers(2)),
+        stores=stores, persistent=bool(rng.integers(2)),
+        lanes=bool(rng.integers(2)) and not (is_small and stores == "store"),
     )  # fmt: skip
 
 
@@ -288,3 +289,36 @@ def test_products_that_the_solver_overlaps(rng, chip: str) -> None:
         touched.options(device=f"emu:{chip}")(a, b, c, rounds)
         want = np.maximum(a.astype(np.int64), 0) @ b.astype(np.int64).T
         np.testing.assert_array_equal(c, rounds * want)
+
+
+@kiln.kernel
+def counted(a: kiln.View, n: kiln.View, c: kiln.View, copy: kiln.constexpr):
+    """What one role stores, another one's atomic tells of, once a number behind it is handed over."""
+    i = kiln.grid(kiln.cdiv(a.shape[0], 64))
+    kiln.pin(roles=tuple(kiln.role(name, warps=2) for name in ("load", "sum", "count")))
+    x = kiln.pin(a.load((i * 64, 0), (64, 32)), role="load", atom=copy)
+    s = kiln.pin(x.to(kiln.f32) * 2.0, role="sum")
+    kiln.pin(c.store((i * 64, 0), s), role="sum")
+    most = kiln.pin(kiln.max(kiln.max(s, axis=1), axis=0), role="sum")
+    kiln.pin(kiln.atomic_add(n, (0,), kiln.where(most > 100.0, 2, 1)), role="count")
+
+
+@pytest.mark.parametrize(
+    "chip, copy, wait",
+    [
+        ("gfx942", "load_to_lds", "s_waitcnt vmcnt(0)"),
+        ("gfx950", "through_registers", "s_waitcnt vmcnt(0)"),
+        ("gfx1100", "through_registers", "s_waitcnt_vscnt null, 0x0"),
+        ("gfx1201", "through_registers", "s_wait_storecnt 0x0"),
+    ],
+)
+def test_an_atomic_tells_of_what_another_role_stored(rng, chip: str, copy: str, wait: str) -> None:
+    """It waits for its own wave's accesses, so whoever stores waits before it tells of that."""
+    a = rng.integers(-8, 9, (192, 32)).astype(BF16)
+    n, c = np.zeros(1, np.int32), np.zeros((192, 32), np.float32)
+    counted.options(device=f"emu:{chip}")(a, n, c, copy=copy)
+    assert n[0] == 3
+    np.testing.assert_array_equal(c, a.astype(np.float32) * 2)
+    asm = counted.compile(a, n, c, copy=copy, target=f"amdgpu:{chip}").asm
+    stored = asm[re.search("(buffer|global)_store", asm).start() :]
+    assert wait in stored[: stored.index("ds_inc_")]

@@ -54,10 +54,6 @@ KNOWN = {
     ),
     "tile-realise-clusters": (r"expected a buffer whose rows \d+ programs of a cluster bring in",),
     "tile-split-loops": (r"expected a comparison of the loop's induction variable",),
-    "tile-order-shared": (
-        r"expected 'tile.block_programs' of 1, one program in a block, in role",
-        r"expected copies without a skew in role",
-    ),
     "tile-check-protocol": (r"expected accumulators of at most \d+ bytes of tensor memory on",),
     "tile-plan-shared-memory": (r"expected at most \d+ bytes of shared memory on",),
 }  # fmt: skip
