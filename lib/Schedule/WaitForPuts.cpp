@@ -316,8 +316,11 @@ LogicalResult PutWaiter::separatePuts() {
   for (auto &[channel, ring] : rings)
     for (auto [place, put] : llvm::enumerate(ring.puts)) {
       auto [before, distance] = findUseBefore(place, ring.puts.size(), ring.depth);
-      if (!trip.loop && distance > 0)
-        continue; // of whatever ran before the block
+      if (!trip.loop && distance > 0) { // of whatever ran before the block, or in it
+        if (isUsedInsideBefore(put))
+          insertBarrier(trip.getPlace(put), trip.stages.lookup(put));
+        continue;
+      }
       GetOp earlier = ring.gets[before];
       TripTime from = findRelease(earlier), to = trip.getTime(put);
       from.stage -= distance;
