@@ -154,8 +154,9 @@ static Operation *findWaiting(PutOp put, RoleAttr role) {
     // Who reads the ring reads it in the order of the source.
     bool isOfRing =
         next && next.getChannel() == put.getChannel() && op->getBlock() != put->getBlock();
-    return isInLoop || isOfRing || llvm::any_of(op->getOperands(), comesFromOther) ? WalkResult::interrupt()
-                                                                       : WalkResult::advance();
+    return isInLoop || isOfRing || llvm::any_of(op->getOperands(), comesFromOther)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
   };
   for (Operation *op = put->getNextNode(); !op->hasTrait<OpTrait::IsTerminator>();
        op = op->getNextNode())
