@@ -128,7 +128,8 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
 
 /// Where a role would wait, behind a put, for another that waits for what is put: the first loop of
 /// the trip in which it uses rings, since these have a slot for some trips alone, or the first op
-/// that takes what another role makes; or where another makes a number that tells it what to do.
+/// that takes what another role makes; or where another makes a number that tells it what to do. A
+/// condition that fills the put's ring comes behind the put, too.
 static Operation *findWaiting(PutOp put, RoleAttr role) {
   auto comesFromOther = [&](Value value) {
     Operation *maker = value.getDefiningOp();
@@ -147,10 +148,15 @@ static Operation *findWaiting(PutOp put, RoleAttr role) {
       return WalkResult::interrupt();
     if (getRoleName(op) != role.getName())
       return WalkResult::advance();
-    bool isInLoop = isa<NextOp>(op) && op->getParentOfType<LoopLikeOpInterface>() !=
-                                           put->getParentOfType<LoopLikeOpInterface>();
-    return isInLoop || llvm::any_of(op->getOperands(), comesFromOther) ? WalkResult::interrupt()
-                                                                       : WalkResult::advance();
+    auto next = dyn_cast<NextOp>(op);
+    bool isInLoop = next && op->getParentOfType<LoopLikeOpInterface>() !=
+                                put->getParentOfType<LoopLikeOpInterface>();
+    // Who reads the ring reads it in the order of the source.
+    bool isOfRing =
+        next && next.getChannel() == put.getChannel() && op->getBlock() != put->getBlock();
+    return isInLoop || isOfRing || llvm::any_of(op->getOperands(), comesFromOther)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
   };
   for (Operation *op = put->getNextNode(); !op->hasTrait<OpTrait::IsTerminator>();
        op = op->getNextNode())

@@ -114,6 +114,17 @@ LogicalResult PutWaiter::checkSkew() {
 /// past them, waited for in front of each read of a slot that is chosen at run time.
 static constexpr int64_t kMostRound = 8, kMostCopiedRound = 16;
 
+/// Whether a loop or a condition gets what is in a ring.
+static bool isUsedIn(Operation *op, Value channel) {
+  return op
+      ->walk([&](Operation *inner) {
+        auto get = dyn_cast<GetOp>(inner);
+        bool isIts = inner != op && get && get.getChannel() == channel;
+        return isIts ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// After which trips slots repeat, and which each use has; nothing if that is after too many.
 void PutWaiter::setSlots() {
   for (auto &[channel, ring] : rings) {
@@ -296,15 +307,14 @@ LogicalResult PutWaiter::waitInTurns() {
 }
 
 /// Whether a loop or a condition of the trip that uses a ring stands in front of its put, with no
-/// barrier of the trip between.
+/// barrier of the trip between; where slots are constants, and so are counted otherwise there, that
+/// of the trip before, too.
 bool PutWaiter::isUsedInsideBefore(PutOp put) const {
-  for (size_t place = trip.getPlace(put); place-- > 0;) {
-    Operation *op = trip.ops[place];
-    bool isUse = op->walk([&](Operation *inner) {
-                     auto get = dyn_cast<GetOp>(inner);
-                     bool isIts = inner != op && get && get.getChannel() == put.getChannel();
-                     return isIts ? WalkResult::interrupt() : WalkResult::advance();
-                   }).wasInterrupted();
+  size_t place = trip.getPlace(put), count = trip.ops.size();
+  size_t behind = trip.loop && knownSlots ? count - 1 - place : 0;
+  for (size_t back = 1; back <= place + behind; ++back) {
+    Operation *op = trip.ops[(place + count - back) % count];
+    bool isUse = isUsedIn(op, put.getChannel());
     if (isUse || llvm::is_contained(barriers, op))
       return isUse;
   }
@@ -316,8 +326,11 @@ LogicalResult PutWaiter::separatePuts() {
   for (auto &[channel, ring] : rings)
     for (auto [place, put] : llvm::enumerate(ring.puts)) {
       auto [before, distance] = findUseBefore(place, ring.puts.size(), ring.depth);
-      if (!trip.loop && distance > 0)
-        continue; // of whatever ran before the block
+      if (!trip.loop && distance > 0) { // of whatever ran before the block, or in it
+        if (isUsedInsideBefore(put))
+          insertBarrier(trip.getPlace(put), trip.stages.lookup(put));
+        continue;
+      }
       GetOp earlier = ring.gets[before];
       TripTime from = findRelease(earlier), to = trip.getTime(put);
       from.stage -= distance;

@@ -35,6 +35,34 @@ ThreadShape ProgramThreads::ofRole(StringRef name) const {
   return {lanes, unsigned(role.getTotalWarps()), unsigned(role.getCopies())};
 }
 
+/// The roles that use what loops leave behind them of a tensor that their trips only hand on, or
+/// what their trips have of one that nobody uses behind them.
+static llvm::SetVector<StringRef> findUsersBehind(Value tensor) {
+  if (auto loop = tensor.getDefiningOp<scf::WhileOp>())
+    return findUsers(loop.getAfterArguments()[cast<OpResult>(tensor).getResultNumber()]);
+  if (auto loop = tensor.getDefiningOp<scf::ForOp>())
+    return findUsers(loop.getTiedLoopRegionIterArg(cast<OpResult>(tensor)));
+  SmallVector<Value> left;
+  for (OpOperand &use : tensor.getUses())
+    if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()))
+      left.push_back(loop.getTiedLoopResult(&use));
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    unsigned number = argument.getArgNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(parent); loop && number > 0)
+      left.push_back(loop.getResult(number - 1));
+    else if (auto loop = dyn_cast<scf::WhileOp>(parent);
+             loop && argument.getOwner() == loop.getAfterBody())
+      left.push_back(loop.getResult(number));
+  }
+  llvm::SetVector<StringRef> users;
+  for (Value value : left) {
+    llvm::SetVector<StringRef> its = findUsers(value);
+    users.insert_range(its);
+  }
+  return users;
+}
+
 ThreadShape ProgramThreads::of(Value tensor) const {
   if (!kernel->hasAttr(kRolesAttrName))
     return {lanes, unsigned(kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt())};
@@ -46,6 +74,8 @@ ThreadShape ProgramThreads::of(Value tensor) const {
     llvm::SetVector<StringRef> users;
     if (name.empty())
       users = findUsers(tensor);
+    if (name.empty() && users.empty())
+      users = findUsersBehind(tensor);
     at->second = ofRole(users.empty() ? name : users.front());
   }
   return at->second;

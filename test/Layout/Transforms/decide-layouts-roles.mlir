@@ -164,3 +164,24 @@ tile.kernel @prepared(%a: !view {tile.facts = #tile.facts<pointer = 16, strides 
   tile.return
 }
 }
+
+// -----
+
+// What trips only hand on has the threads of the role that uses it behind the loop, not of the first.
+// CHECK-LABEL: tile.kernel @left_behind
+#copy = #nvptx.cp_async<8>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @left_behind(%a: !tile.view<?xf16> {tile.facts = #tile.facts<pointer = 16, strides = [2]>}, %b: !tile.view<?xf16>, %n: index) attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"x", warps = 1>]} {
+  %c0 = arith.constant 0 : index
+  %c512 = arith.constant 512 : index
+  %zero = arith.constant dense<0.0> : tensor<512xf16>
+  // CHECK: scf.for {{.*}} -> (tensor<512xf16, #[[ONE:.*]]>)
+  %last = scf.for %i = %c0 to %n step %c512 iter_args(%before = %zero) -> tensor<512xf16> {
+    %t = tile.load %a[%i] {atom = #copy, role = "load"} : !tile.view<?xf16> -> tensor<512xf16>
+    scf.yield %t : tensor<512xf16>
+  }
+  // CHECK: tile.store {{.*}} : tensor<512xf16, #[[ONE]]>
+  tile.store %last, %b[%c0] {role = "x"} : tensor<512xf16>, !tile.view<?xf16>
+  tile.return
+}
+}

@@ -195,6 +195,51 @@ def test_each_role_has_its_own(rng, chip: str, copy: str, warps: int) -> None:
         np.testing.assert_array_equal(f, x[-1])
 
 
+@kiln.kernel
+def left_behind(
+    a: kiln.View, c: kiln.View, d: kiln.View,
+    copy: kiln.constexpr, warps: kiln.constexpr, counted: kiln.constexpr,
+):  # fmt: skip
+    """What trips only hand on has the threads of the role that uses it behind the loop."""
+    kiln.grid(1)
+    kiln.pin(
+        roles=tuple(kiln.role(name, warps=its) for name, its in zip(("load", "one", "two"), warps))
+    )
+    s = kiln.zeros((64, 64), F32)
+    last = kiln.zeros((64, 64), a.dtype)
+    if counted:
+        for k in range(0, a.shape[1], 64):
+            x = kiln.pin(a.load((0, k), (64, 64)), atom=copy, role="load", depth=2)
+            s = kiln.pin(s + x.to(F32), role="one")
+            last = x
+    else:
+        k = 0
+        while k < a.shape[1]:
+            x = kiln.pin(a.load((0, k), (64, 64)), atom=copy, role="load", depth=2)
+            s = kiln.pin(s + x.to(F32) * last.to(F32), role="one")
+            last = x
+            k += 64
+    kiln.pin(c.store((0, 0), s), role="one")
+    kiln.pin(d.store((0, 0), last.to(F32)), role="two")
+
+
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize("warps", [(4, 4, 1), (4, 1, 2), (2, 4, 1), (1, 2, 4)])
+@pytest.mark.parametrize(
+    "chip, copy",
+    [("sm_80", "cp_async"), ("sm_90a", "tma"), ("gfx942", "through_registers"),
+     ("gfx950", "load_to_lds"), ("gfx1201", "through_registers")],
+)  # fmt: skip
+def test_threads_of_who_uses_it_behind_the_loop(rng, chip: str, copy: str, warps, counted) -> None:
+    a = drawn(rng)
+    c, d = (np.full((64, 64), np.nan, np.float32) for _ in range(2))
+    left_behind.options(device=f"emu:{chip}")(a, c, d, copy=copy, warps=warps, counted=counted)
+    x = tiles(a)
+    want = x.sum(0) if counted else (x[1:] * x[:-1]).sum(0)
+    assert np.abs(c - want).max() <= 1e-3, len(x)
+    np.testing.assert_array_equal(d, x[-1])
+
+
 def test_what_is_handed_on_further_is_refused_to_two_roles() -> None:
     a, c = np.zeros((64, 64), BF16), np.zeros((64, 64), np.float32)
     with pytest.raises(

@@ -234,3 +234,51 @@ def test_values_of_several_makers(rng, n: int, makers: int, chip: str) -> None:
         total += b[k * 256 :][:256]
     np.testing.assert_array_equal(c[:256], total)
     np.testing.assert_array_equal(c[256:], np.where(a[512:768] < 0, b[:256] * 2, a[256:512] * 3))
+
+
+@kiln.kernel
+def chosen(
+    a: kiln.View, c: kiln.View, n: kiln.i32,
+    copy: kiln.constexpr, depth: kiln.constexpr, both: kiln.constexpr,
+):  # fmt: skip
+    """A trip's use of a ring, and those of a condition behind it."""
+    i = kiln.grid(kiln.cdiv(c.shape[0], 32))
+    kiln.pin(roles=(kiln.role("load", warps=2), kiln.role("sum", warps=4)))
+    s = kiln.zeros((32, 32), kiln.f32)
+    for k in range(0, a.shape[1], 32):
+        x = kiln.pin(a.load((i * 32, k), (32, 32)), atom=copy, role="load", ring="r", depth=depth)
+        s = kiln.pin(s * 2.0 + x.to(kiln.f32), role="sum")
+        if k < n:
+            for h in kiln.static_range(2):
+                y = kiln.pin(
+                    a.load((i * 32, h * 32), (32, 32)),
+                    atom=copy, role="load", ring="r", depth=depth,
+                )  # fmt: skip
+                s = kiln.pin(s * 2.0 + y.to(kiln.f32), role="sum")
+        if both:
+            z = kiln.pin(
+                a.load((i * 32, 32), (32, 32)), atom=copy, role="load", ring="r", depth=depth
+            )
+            s = kiln.pin(s * 2.0 + z.to(kiln.f32), role="sum")
+    kiln.pin(c.store((i * 32, 0), s), role="sum")
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("depth", [1, 2, 4])
+@pytest.mark.parametrize(
+    "chip, copy",
+    [("sm_80", "through_registers"), ("sm_80", "cp_async"), ("sm_90a", "through_registers"),
+     ("sm_100a", "tma"), ("gfx942", "through_registers"), ("gfx1201", "through_registers")],
+)  # fmt: skip
+def test_a_trip_fills_its_ring_in_front_of_its_condition(
+    rng, chip: str, copy: str, depth: int, both: bool
+) -> None:
+    a = rng.integers(-2, 3, (50, 96)).astype(BF16)
+    for n in (0, 64, 96):
+        c, want = np.full((50, 32), np.nan, np.float32), np.zeros((50, 32))
+        chosen.options(device=f"emu:{chip}")(a, c, n, copy=copy, depth=depth, both=both)
+        x = a.astype(np.float64)
+        for k in range(0, 96, 32):
+            for at in (k, *((0, 32) if k < n else ()), *((32,) if both else ())):
+                want = want * 2 + x[:, at : at + 32]
+        np.testing.assert_array_equal(c, want)

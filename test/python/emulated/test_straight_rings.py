@@ -75,12 +75,62 @@ def behind(
     c.store((i * 64, 0), acc)
 
 
+@kiln.kernel
+def nested(
+    a: kiln.View, b: kiln.View, c: kiln.View, n: kiln.i32,
+    copy: kiln.constexpr, product: kiln.constexpr, depth: kiln.constexpr, turns: kiln.constexpr,
+):  # fmt: skip
+    """A condition's uses, between which a loop or none uses the ring."""
+    i = kiln.grid(kiln.cdiv(c.shape[0], 64))
+    kiln.pin(roles=kiln.role("all", warps=4), persistent=turns)
+    y = b.load((0, 0), (64, 64))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    if n > 0:
+        x = kiln.pin(a.load((i * 64, 0), (64, 64)), atom=copy, ring="r", depth=depth)
+        acc = kiln.pin(kiln.dot(x, y, acc), atom=product)
+        t = 0
+        while t < n:
+            x = kiln.pin(a.load((i * 64, 64 * t), (64, 64)), atom=copy, ring="r", depth=depth)
+            acc = kiln.pin(kiln.dot(x, y, acc), atom=product)
+            t += 1
+        for h in kiln.static_range(1, 3):
+            x = kiln.pin(a.load((i * 64, h * 64), (64, 64)), atom=copy, ring="r", depth=depth)
+            acc = kiln.pin(kiln.dot(x, y, acc), atom=product)
+    c.store((i * 64, 0), acc)
+
+
+@kiln.kernel
+def around(
+    a: kiln.View, b: kiln.View, c: kiln.View, n: kiln.i32,
+    copy: kiln.constexpr, product: kiln.constexpr, depth: kiln.constexpr, turns: kiln.constexpr,
+):  # fmt: skip
+    """Two uses in front of a loop's, which the next program's come behind."""
+    i = kiln.grid(kiln.cdiv(c.shape[0], 64))
+    kiln.pin(roles=kiln.role("all", warps=4), persistent=turns)
+    y = b.load((0, 0), (64, 64))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for h in kiln.static_range(1, 3):
+        x = kiln.pin(a.load((i * 64, h * 64), (64, 64)), atom=copy, ring="r", depth=depth)
+        acc = kiln.pin(kiln.dot(x, y, acc), atom=product)
+    for t in range(0, n):
+        x = kiln.pin(a.load((i * 64, 64 * t), (64, 64)), atom=copy, ring="r", depth=depth)
+        acc = kiln.pin(kiln.dot(x, y, acc), atom=product)
+    c.store((i * 64, 0), acc)
+
+
 # How often each adds each of the columns.
 USES = {
+    "around": lambda n: (n > 0, 1 + (n > 1), 1 + (n > 2)),
+    "nested": lambda n: (2 * (n > 0), (n > 0) + (n > 1), (n > 0) + (n > 2)),
     "straight": lambda n: (1, 1, 1),
     "chosen": lambda n: ((n > 0) + (n > 1), n > 1, 1),
     "behind": lambda n: (n > 0, 1 + (n > 1), 1 + (n > 2)),
 }
+
+
+KERNELS = {
+    "nested": nested, "around": around, "straight": straight, "chosen": chosen, "behind": behind,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("turns", [False, 1])
@@ -89,7 +139,7 @@ USES = {
 @pytest.mark.parametrize("chip", OWN)
 def test_slots_that_straight_code_fills_again(rng, chip: str, name: str, depth, turns) -> None:
     copy, product = OWN[chip]
-    kernel = {"straight": straight, "chosen": chosen, "behind": behind}[name]
+    kernel = KERNELS[name]
     b = rng.standard_normal((64, 64)).astype(BF16)
     for n in map(int, rng.permutation(4)[:2]):
         a = rng.standard_normal((int(rng.integers(1, 200)), 192)).astype(BF16)
