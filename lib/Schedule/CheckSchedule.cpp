@@ -146,8 +146,6 @@ static bool isHeldAcross(RingUse &use, Operation *nest) {
 /// A slot that a trip holds while a loop in it uses the ring too is not filled again before that
 /// loop has ended: who fills the ring waits for it once the others are full.
 static LogicalResult checkHeldSlots(Ring &ring) {
-  if (ring.isOwn())
-    return success();
   for (RingUse &use : ring.uses) {
     llvm::MapVector<Operation *, int64_t> inNests;
     for (RingUse &inner : ring.uses) {

@@ -185,6 +185,13 @@ SmallVector<Division> PinCompleter::makeDivisions() {
   auto role = [&](StringRef name, int64_t warps, int64_t copies) {
     return RoleAttr::get(kernel.getContext(), name, warps, copies, /*skew=*/0, /*registers=*/0);
   };
+  // Whoever calls a role that computes "load" has another one that loads.
+  auto findName = [&](StringRef usual) {
+    std::string name = usual.str();
+    for (int number = 1; computing.contains(name) || loading.contains(name); ++number)
+      name = usual.str() + std::to_string(number);
+    return StringAttr::get(kernel.getContext(), name).getValue();
+  };
   StringRef only = !computing.empty() ? computing[0] : !loading.empty() ? loading[0] : kAll;
   bool mayBeAlone = loading.size() + computing.size() <= 1;
   llvm::SmallSetVector<int64_t, 2> shared;
@@ -193,8 +200,8 @@ SmallVector<Division> PinCompleter::makeDivisions() {
   SmallVector<Division> apart, alone;
   for (int64_t each : shared) {
     Division pair{{},
-                  loading.empty() ? StringRef(kLoad) : loading[0],
-                  computing.empty() ? StringRef(kCompute) : computing[0]};
+                  loading.empty() ? findName(kLoad) : loading[0],
+                  computing.empty() ? findName(kCompute) : computing[0]};
     for (DotOp dot : dots)
       if (StringRef name = getRoleName(dot); !name.empty())
         pair.consumer = name;

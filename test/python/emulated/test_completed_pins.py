@@ -225,3 +225,22 @@ def test_as_many_warps_as_are_said(rng, chip: str, warps: int) -> None:
 def test_a_stage_alone_gives_loads_a_ring(rng, chip: str) -> None:
     """Registers that hold tiles for so many trips would be as many products written out."""
     check(rng, chip, (64, 64, 32), dot_stage=3)
+
+
+@kiln.kernel
+def named(a: kiln.View, b: kiln.View, c: kiln.View):
+    """A role that stores has the name that the compiler gives the one that loads."""
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], 32), kiln.cdiv(c.shape[1], 32))
+    acc = kiln.zeros((32, 32), kiln.f32)
+    for k in range(0, a.shape[1], 32):
+        x, y = a.load((i * 32, k), (32, 32)), b.load((k, j * 32), (32, 32))
+        acc = kiln.pin(kiln.dot(x, y, acc), role="mma")
+    kiln.pin(c.store((i * 32, j * 32), acc), role="load")
+
+
+@pytest.mark.parametrize("chip", ["sm_80", "sm_90a", "sm_100a", "gfx942"])
+def test_roles_have_names_of_their_own(rng, chip: str) -> None:
+    a, b = (rng.integers(-8, 9, (64, 64)).astype(BF16) for _ in "ab")
+    c = np.full((64, 64), np.nan, np.float32)
+    named.options(device=f"emu:{chip}")(a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64))

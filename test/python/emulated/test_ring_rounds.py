@@ -172,3 +172,25 @@ def test_a_slot_that_is_held_across_a_loop(rng, chip, load, atom, depth: int) ->
     made(a, b, c, load, atom, depth)
     want = b.astype(np.float64).reshape(2, 128, 96).sum(0)
     np.testing.assert_array_equal(c, a.astype(np.float64) @ want.T)
+
+
+@kiln.kernel
+def held_alone(a: kiln.View, b: kiln.View, c: kiln.View, groups: kiln.i32, depth: kiln.constexpr):
+    """The same in one role, and a loop of which only the launch knows how often it takes a slot."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4))
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in range(0, a.shape[1], 16):
+        x = a.load((0, k), (64, 16))
+        x = kiln.pin(x, atom="through_registers", ring="one", depth=depth)
+        for g in range(groups):
+            y = b.load((g * 64, k), (64, 16))
+            y = kiln.pin(y, atom="through_registers", ring="one", depth=depth)
+            acc = kiln.pin(kiln.dot(x, y, acc, transpose_b=True), atom="wgmma")
+    c.store((0, 0), acc)
+
+
+def test_a_slot_that_is_held_as_often_as_nobody_knows() -> None:
+    a, c = np.zeros((64, 48), BF16), np.zeros((64, 64), np.float32)
+    with pytest.raises(kiln.CompileError, match="of more slots .* than the loop behind it uses"):
+        held_alone.compile(a, a, c, 3, 6, target="nvptx:sm_90a")
