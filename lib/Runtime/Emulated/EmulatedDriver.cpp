@@ -38,6 +38,43 @@ struct GlobalRange {
   uint64_t size;
 };
 
+/// The shared memory of blocks that run. A process has room for some thousands in the addresses
+/// that programs keep in 32 bits, and may have loaded more kernels than that.
+class SharedPool {
+public:
+  std::unique_ptr<SharedMemory> take() {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (free.empty())
+      return std::make_unique<SharedMemory>();
+    std::unique_ptr<SharedMemory> taken = std::move(free.back());
+    free.pop_back();
+    return taken;
+  }
+  void give(std::unique_ptr<SharedMemory> memory) {
+    std::lock_guard<std::mutex> lock(mutex);
+    free.push_back(std::move(memory));
+  }
+
+private:
+  std::mutex mutex;
+  std::vector<std::unique_ptr<SharedMemory>> free;
+};
+
+SharedPool &getSharedPool() {
+  static SharedPool pool;
+  return pool;
+}
+
+/// That of the blocks of a cluster, for one launch.
+struct ClusterMemory {
+  ~ClusterMemory() {
+    for (std::unique_ptr<SharedMemory> &memory : blocks)
+      if (memory->data())
+        getSharedPool().give(std::move(memory));
+  }
+  std::vector<std::unique_ptr<SharedMemory>> blocks;
+};
+
 class EmulatedExecutable : public Executable {
 public:
   using Executable::Executable;
@@ -45,8 +82,6 @@ public:
   Error launch(const uint64_t *slots, const int64_t shape[3],
                const LaunchContext &context) override;
 
-  /// Of each block of a cluster.
-  std::vector<std::unique_ptr<SharedMemory>> shared;
   std::unique_ptr<LoadedObject> code, host;
   void (*kernel)(const uint64_t *slots) = nullptr;
   int64_t stackBytes = 0; ///< of a thread, as the compiler says
@@ -58,7 +93,7 @@ private:
                   emulated::Launch &launch) const;
   bool leavesCounters(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes) const;
   TensorMap makeMap(const LaunchPlan::TensorMap &map, const uint64_t *slots) const;
-  std::mutex mutex; ///< one launch has the shared memory at a time
+  std::mutex mutex; ///< one launch at a time
 };
 
 class EmulatedDevice : public HostMemoryDevice {
@@ -216,8 +251,10 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
                                             device.name + "', got one that is not");
   const int64_t *cluster = traits.cluster;
   size_t size = cluster[0] * cluster[1] * cluster[2];
+  ClusterMemory memory; // outlives the blocks
+  std::vector<std::unique_ptr<SharedMemory>> &shared = memory.blocks;
   while (shared.size() < size) {
-    shared.push_back(std::make_unique<SharedMemory>());
+    shared.push_back(getSharedPool().take());
     if (!shared.back()->data())
       return fail(KILN_ERROR_OUT_OF_MEMORY, "cannot allocate shared memory");
   }
