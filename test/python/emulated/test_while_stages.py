@@ -60,9 +60,9 @@ def paged_product(
 
 
 def has_constant_slots(copy_a="", copy_b="", depth_a=1, depth_b=1, **_) -> bool:
-    """Whether a trip is written out until slots repeat: if all goes through registers, at most 8 times.
-    No proof of the final code tells slots apart that are chosen at run time."""
-    return "load_to_lds" in (copy_a, copy_b) or math.lcm(depth_a, depth_b) <= 8
+    """Whether a trip is written out until slots repeat: 16 times at most, or 8 if all goes through
+    registers. No proof of the final code tells slots apart that are chosen at run time."""
+    return math.lcm(depth_a, depth_b) <= (16 if "load_to_lds" in (copy_a, copy_b) else 8)
 
 
 def check_pages(rng, kernel, chip: str, trips: list[int], pages=8, wide=200, **schedule) -> None:
