@@ -10,20 +10,24 @@ using namespace kiln::nvptx;
 static constexpr int64_t kSpans[] = {128, 64, 32};
 
 std::vector<LinearLayout> kiln::nvptx::getMatrixLayouts(ArrayRef<int64_t> shape, int64_t bits,
-                                                        bool alongK) {
+                                                        bool alongK, int64_t extent) {
   std::vector<LinearLayout> layouts;
   if (!alongK && bits != 16)
     return layouts;
+  auto begins = [&](int64_t span) {
+    return alongK || shape.back() <= extent || extent % (span * 8 / bits) == 0;
+  };
   for (int64_t span : kSpans)
-    if (std::optional<LinearLayout> layout = getSwizzledLayout(shape, bits, span))
+    if (std::optional<LinearLayout> layout = getSwizzledLayout(shape, bits, span);
+        layout && begins(span))
       layouts.push_back(*layout);
   return layouts;
 }
 
 /// The bytes of a row if the buffer lies so; 0 if not.
-static int64_t getSpan(const LinearLayout &layout, int64_t bits, bool alongK) {
+static int64_t getSpan(const LinearLayout &layout, int64_t bits, bool alongK, int64_t extent) {
   SmallVector<int64_t> shape = layout.getShape();
-  if (!llvm::is_contained(getMatrixLayouts(shape, bits, alongK), layout))
+  if (!llvm::is_contained(getMatrixLayouts(shape, bits, alongK, extent), layout))
     return 0;
   for (int64_t span : kSpans)
     if (getSwizzledLayout(shape, bits, span) == layout)
@@ -33,9 +37,9 @@ static int64_t getSpan(const LinearLayout &layout, int64_t bits, bool alongK) {
 
 std::optional<SharedMatrix> SharedMatrix::describe(OpBuilder &builder, Location loc,
                                                    const AsyncDot::Operand &operand, int64_t bits,
-                                                   bool alongK, uint64_t constant) {
+                                                   bool alongK, int64_t extent, uint64_t constant) {
   SharedMatrix matrix(builder, loc);
-  matrix.span = getSpan(operand.layout, bits, alongK);
+  matrix.span = getSpan(operand.layout, bits, alongK, extent);
   if (!matrix.span)
     return std::nullopt;
   matrix.rows = operand.layout.getShape()[0];

@@ -12,9 +12,10 @@
 namespace kiln::nvptx {
 
 /// How a matrix of elements of so many bits may lie, best first: in rows of 128, 64 or 32 bytes
-/// whose pieces of 16 are permuted.
-std::vector<LinearLayout> getMatrixLayouts(llvm::ArrayRef<int64_t> shape, int64_t bits,
-                                           bool alongK);
+/// whose pieces of 16 are permuted. MN-major, each product of `extent` of its m or n begins with a
+/// row: it counts rows from where it begins.
+std::vector<LinearLayout> getMatrixLayouts(llvm::ArrayRef<int64_t> shape, int64_t bits, bool alongK,
+                                           int64_t extent);
 
 class SharedMatrix {
 public:
@@ -22,7 +23,7 @@ public:
   /// instruction has.
   static std::optional<SharedMatrix> describe(mlir::OpBuilder &builder, mlir::Location loc,
                                               const AsyncDot::Operand &operand, int64_t bits,
-                                              bool alongK, uint64_t constant = 0);
+                                              bool alongK, int64_t extent, uint64_t constant = 0);
 
   /// The descriptor (i64) of the part that begins at this m or n, and this k.
   mlir::Value at(int64_t x, int64_t k);

@@ -340,7 +340,7 @@ std::vector<LinearLayout> Tcgen05Attr::getSharedLayouts(unsigned operand, ArrayR
                                                         bool transposed) const {
   return getMatrixLayouts(shape,
                           getStoredBits(*getFormat(getElement(), getAccumulator(), getScale())),
-                          /*alongK=*/(operand == 0) != transposed);
+                          /*alongK=*/(operand == 0) != transposed, getExtents()[operand]);
 }
 
 //===- Emission -----------------------------------------------------------------------------===//
@@ -408,9 +408,9 @@ FailureOr<SmallVector<Value>> Tcgen05Attr::start(OpBuilder &builder, Location lo
   int64_t stored = getStoredBits(format);
   std::optional<SharedMatrix> a;
   if (dot.a.base)
-    a = SharedMatrix::describe(builder, loc, dot.a, stored, !dot.a.transposed, kConstant);
+    a = SharedMatrix::describe(builder, loc, dot.a, stored, !dot.a.transposed, m, kConstant);
   std::optional<SharedMatrix> b =
-      SharedMatrix::describe(builder, loc, dot.b, stored, dot.b.transposed, kConstant);
+      SharedMatrix::describe(builder, loc, dot.b, stored, dot.b.transposed, n, kConstant);
   bool isWritten =
       dot.a.address && getRegisterLayout({dot.m, dot.k}, kWarpsOfGroup) == dot.a.layout;
   if ((!a && !isWritten) || !b)

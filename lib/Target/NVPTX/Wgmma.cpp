@@ -182,7 +182,7 @@ std::optional<LinearLayout> WgmmaAttr::getRegisterLayout(ArrayRef<int64_t> shape
 std::vector<LinearLayout> WgmmaAttr::getSharedLayouts(unsigned operand, ArrayRef<int64_t> shape,
                                                       bool transposed) const {
   return getMatrixLayouts(shape, getBits(getElement(), getAccumulator()),
-                          /*alongK=*/(operand == 0) != transposed);
+                          /*alongK=*/(operand == 0) != transposed, getExtents()[operand]);
 }
 
 //===- Emission -----------------------------------------------------------------------------===//
@@ -272,9 +272,9 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
     return failure();
   std::optional<SharedMatrix> a, b;
   if (dot.a.base)
-    a = SharedMatrix::describe(builder, loc, dot.a, bits, !dot.a.transposed);
+    a = SharedMatrix::describe(builder, loc, dot.a, bits, !dot.a.transposed, m);
   if (dot.b.base)
-    b = SharedMatrix::describe(builder, loc, dot.b, bits, dot.b.transposed);
+    b = SharedMatrix::describe(builder, loc, dot.b, bits, dot.b.transposed, n);
   if (!b || (dot.a.base && !a) ||
       (!dot.a.base && dot.a.layout != *getRegisterLayout({dot.m, dot.k}, kWarpsOfGroup)))
     return failure();

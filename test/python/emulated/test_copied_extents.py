@@ -121,6 +121,14 @@ def test_producers_share_out_boxes(rng, producers, M, N, copies, K) -> None:
         check(rng, "sm_90a", **tile)
 
 
+@pytest.mark.parametrize("load", ["cp_async", "through_registers"])
+@pytest.mark.parametrize("N, producers", [(224, 3), (208, 3), (240, 3)])
+def test_several_instructions_read_what_lies_along_n(rng, N, producers, load) -> None:
+    """16 warps leave a product few registers, so several instructions make its columns, of which each
+    begins with a row of the swizzle."""
+    check(rng, "sm_90a", **tile_of("wgmma", load, 64, N, producers=producers, tb=False))
+
+
 @pytest.mark.parametrize("chip, atom, load", OWN)
 def test_two_odd_factors_in_one_copy(rng, chip, atom, load) -> None:
     """Registers of one copy count one odd factor: of 192 by 96 the columns grow, which brings less
