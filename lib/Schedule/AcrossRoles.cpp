@@ -228,22 +228,24 @@ LogicalResult Follower::check(Operation *op, const State &state) {
   std::optional<GlobalAccess> later = findGlobalAccess(op);
   StringRef its = findRoleOf(op);
   if (!later || !later->view || its.empty() || its == role ||
-      getWholeView(later->view) != getWholeView(access.view) ||
       !mayMeet(access, *later, {turned, /*copies=*/2}))
+    return success();
+  bool isOne = getWholeView(later->view) == getWholeView(access.view);
+  if (!isOne && !isOrderedByAtomic(access, *later))
     return success();
   auto into = op->getParentOfType<PutOp>();
   bool byThread = into && into.getBytes() > 0;
   if (isBehind(here(into ? into.getOperation() : op), its, state, !byThread)) {
-    isOrdered = true;
+    isOrdered |= isOne || releases(later->op);
     isSeenByEngine |= access.writes && later->isByEngine;
     return success();
   }
-  InFlightDiagnostic error =
-      emitSourceError(op,
-                      "expected one role to make both accesses of an argument that may meet, or "
-                      "a tile that role \"")
-      << role << "\" hands over behind its own and role \"" << its << "\" gets in front of this one"
-      << (turned ? " of a later trip" : "") << ", got nothing that orders them";
+  InFlightDiagnostic error = emitSourceError(op, "expected ");
+  error << (isOne ? "one role to make both accesses of an argument that may meet"
+                  : "an atomic whose order is \"relaxed\", one role to make both accesses")
+        << ", or a tile that role \"" << role << "\" hands over behind its own and role \"" << its
+        << "\" gets in front of this one" << (turned ? " of a later trip" : "")
+        << ", got nothing that orders them";
   error.attachNote(access.op->getLoc()) << "this is the other access";
   return error;
 }
@@ -375,8 +377,9 @@ LogicalResult kiln::orderAcrossRoles(KernelOp kernel) {
   SmallVector<Follower> followers;
   for (const auto &[access, role] : all) {
     bool isShared = llvm::any_of(all, [&, access = access, role = role](const auto &other) {
-      return other.second != role && (access.writes || other.first.writes) &&
-             getWholeView(other.first.view) == getWholeView(access.view);
+      bool isOne = getWholeView(other.first.view) == getWholeView(access.view);
+      return other.second != role && ((isOne && (access.writes || other.first.writes)) ||
+                                      isOrderedByAtomic(access, other.first));
     });
     if (isShared && failed(followers.emplace_back(access, role).run()))
       return failure();

@@ -216,20 +216,23 @@ static MemoryOrder getOrder(Operation *op) {
       .Default(MemoryOrder::Relaxed);
 }
 
-/// Whether others may learn by the later access that the earlier one is done, or the program by the
-/// earlier one what others have done: an atomic, which one thread makes for all.
-static bool isOrderedByAtomic(Operation *earlier, bool isWritten, Operation *later) {
-  MemoryOrder acquires = getOrder(earlier), releases = getOrder(later);
-  return (isWritten && (releases == MemoryOrder::Release || releases == MemoryOrder::AcqRel)) ||
-         (!earlier->use_empty() &&
-          (acquires == MemoryOrder::Acquire || acquires == MemoryOrder::AcqRel));
+bool kiln::releases(Operation *op) {
+  MemoryOrder order = getOrder(op);
+  return order == MemoryOrder::Release || order == MemoryOrder::AcqRel;
+}
+
+/// Without a use of its result nobody has learnt anything.
+static bool acquires(Operation *op) {
+  MemoryOrder order = getOrder(op);
+  return !op->use_empty() && (order == MemoryOrder::Acquire || order == MemoryOrder::AcqRel);
+}
+
+bool kiln::isOrderedByAtomic(const GlobalAccess &earlier, const GlobalAccess &later) {
+  return (earlier.writes && releases(later.op)) || acquires(earlier.op);
 }
 
 bool kiln::isToldByAtomic(const GlobalAccess &access, Operation *other) {
-  MemoryOrder order = getOrder(other);
-  bool releases = order == MemoryOrder::Release || order == MemoryOrder::AcqRel;
-  bool acquires = order == MemoryOrder::Acquire || order == MemoryOrder::AcqRel;
-  return access.writes ? releases : acquires && !other->use_empty();
+  return access.writes ? releases(other) : acquires(other);
 }
 
 bool kiln::mayMeet(const GlobalAccess &earlier, const GlobalAccess &later, const Meeting &meeting) {
@@ -238,12 +241,13 @@ bool kiln::mayMeet(const GlobalAccess &earlier, const GlobalAccess &later, const
   Value a = earlier.view, b = later.view;
   if (!a || !b)
     return true;
-  // Sums and the like, whose order nobody sees but by what they return.
+  // Sums and the like of one view, whose order nobody sees but by what they return.
   auto first = dyn_cast<AtomicRMWOp>(earlier.op), second = dyn_cast<AtomicRMWOp>(later.op);
   if (first && second && first.getKind() == second.getKind() && first->use_empty() &&
-      second->use_empty() && first.getKind() != AtomicKind::Exch)
+      second->use_empty() && first.getKind() != AtomicKind::Exch &&
+      (a == b || !isOrderedByAtomic(earlier, later)))
     return false;
-  if (isOrderedByAtomic(earlier.op, earlier.writes, later.op))
+  if (isOrderedByAtomic(earlier, later))
     return true;
   if (areOfOtherMemory(a, b))
     return false;

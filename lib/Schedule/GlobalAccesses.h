@@ -40,6 +40,13 @@ bool mayMeet(const GlobalAccess &earlier, const GlobalAccess &later, const Meeti
 /// to reach different elements of it.
 bool mayMeetAcrossRoles(const GlobalAccess &first, const GlobalAccess &second);
 
+/// Whether an op is an atomic by which others learn of what the program wrote before.
+bool releases(mlir::Operation *op);
+
+/// Whether others may learn by the later access that the earlier one is done, or the program by the
+/// earlier one what others have done: an atomic, which one thread makes for all.
+bool isOrderedByAtomic(const GlobalAccess &earlier, const GlobalAccess &later);
+
 /// Whether an op of another role may be an atomic by which others learn of what an access writes,
 /// or by which the program learns of what one reads.
 bool isToldByAtomic(const GlobalAccess &access, mlir::Operation *other);

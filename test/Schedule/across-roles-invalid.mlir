@@ -129,3 +129,23 @@ tile.kernel @sometimes(%c: !view, %n: index, %holds: i1) attributes {tile.roles 
   %w = tile.load %c[%c0, %c0] {role = "load"} : !view -> !t
   tile.return
 }
+
+// -----
+
+!view = !tile.view<?x?xf32>
+#l = #tile.layout<register = [[1,0],[2,0],[4,0],[8,0]], lane = [[0,1],[0,2],[0,4],[0,8],[0,16]], warp = [[16,0],[32,0]]>
+!t = tensor<64x32xf32, #l>
+
+// Another program that acquires the count would read what role "a" has not stored yet.
+tile.kernel @told_by_atomic(%c: !view, %n: !tile.view<?xi32>)
+    attributes {tile.roles = [#tile.role<"a", warps = 4>, #tile.role<"b", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  %v = arith.constant dense<1.0> : !t
+  // expected-note @below {{this is the other access}}
+  tile.store %v, %c[%c0, %c0] {role = "a"} : !t, !view
+  %relaxed = tile.atomic_rmw addi %n[%c0], %one order = relaxed {role = "b"} : !tile.view<?xi32>, [index], i32
+  // expected-error @below {{expected an atomic whose order is "relaxed", one role to make both accesses, or a tile that role "a" hands over behind its own and role "b" gets in front of this one, got nothing that orders them}}
+  %old = tile.atomic_rmw addi %n[%c0], %one {role = "b"} : !tile.view<?xi32>, [index], i32
+  tile.return
+}

@@ -65,6 +65,30 @@ tile.kernel @told(%c: !view) attributes {tile.roles = #roles} {
   tile.return
 }
 
+// Another program learns by the other role's atomic of what this one has stored.
+// CHECK-LABEL: tile.kernel @told_by_atomic
+// CHECK: role #tile.role<"use"
+// CHECK: tile.store
+// CHECK-NEXT: tile.barrier global{{$}}
+// CHECK: tile.put
+tile.kernel @told_by_atomic(%c: !view, %n: !tile.view<?xi32>) attributes {tile.roles = #roles} {
+  %ring = tile.channel full = 4 empty = 4 : !one
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  %v = arith.constant dense<1.0> : !t
+  tile.store %v, %c[%c0, %c0] {role = "use"} : !t, !view
+  %s, %p = tile.next %ring {role = "use"} : !one
+  tile.put %ring[%s, %p] bytes = 0 {role = "use"} : !one {
+  ^bb0(%to: !box):
+    tile.write %v, %to : !t, !box
+  }
+  %q, %r = tile.next %ring {role = "load"} : !one
+  %b = tile.get %ring[%q, %r] {role = "load"} : !one
+  %t = tile.read %b {role = "load"} : !box -> !t
+  %old = tile.atomic_rmw addi %n[%c0], %one {role = "load"} : !tile.view<?xi32>, [index], i32
+  tile.return
+}
+
 // What an engine stores is waited for; what lanes load, no engine must see.
 // CHECK-LABEL: tile.kernel @stored_by_engine
 // CHECK: role #tile.role<"load"

@@ -39,7 +39,7 @@ tile.kernel @popped(%counter: !numbers, %a: !view, %n: i32) attributes {
   ^bb0(%t: i32):
     %at = arith.index_cast %t : i32 to index
     tile.store %zero, %a[%at] {role = "work"} : tensor<32xf32>, !view
-    %old = tile.atomic_rmw addi %counter[%c0], %one {role = "pop"} : !numbers, [index], i32
+    %old = tile.atomic_rmw addi %counter[%c0], %one order = relaxed {role = "pop"} : !numbers, [index], i32
     %next = arith.addi %old, %one : i32
     scf.yield %next : i32
   }

@@ -81,7 +81,7 @@ tile.kernel @scheduled(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = 
     } {tile.depth = 3}
     tile.store %sum, %c[%row, %column] {role = "mma"} : tensor<ROWSx64xf32>, !out
     %one = arith.constant 1 : i32
-    %popped = tile.atomic_rmw addi %counter[%c0], %one {role = "load"} : !numbers, [index], i32
+    %popped = tile.atomic_rmw addi %counter[%c0], %one order = relaxed {role = "load"} : !numbers, [index], i32
     %taken = arith.index_cast %popped : i32 to index
     %next = arith.addi %taken, %programs : index
     scf.yield %next : index
