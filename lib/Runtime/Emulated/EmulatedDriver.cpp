@@ -60,9 +60,10 @@ private:
   std::vector<std::unique_ptr<SharedMemory>> free;
 };
 
+/// Launches may go on while the process ends: it stays.
 SharedPool &getSharedPool() {
-  static SharedPool pool;
-  return pool;
+  static auto *pool = new SharedPool;
+  return *pool;
 }
 
 /// That of the blocks of a cluster, for one launch.
