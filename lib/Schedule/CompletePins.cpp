@@ -151,7 +151,19 @@ bool PinCompleter::isPartial() {
   auto isOpen = [&](Operation *op) {
     return !hasAtom(op) || (own.size() > 1 && getRoleName(op).empty());
   };
+  // Who loads a tile is open where places in a trip are said, or where a role has no op yet.
+  DenseSet<StringRef> named;
+  kernel.getBody().walk([&](Operation *op) { named.insert(getRoleName(op)); });
+  bool isIdle = llvm::any_of(own.getAsRange<RoleAttr>(),
+                             [&](RoleAttr role) { return !named.contains(role.getName()); });
+  bool isOrdered =
+      llvm::any_of(dots, [&](DotOp dot) { return getDecision(dot, "order") != nullptr; });
+  auto isUnplaced = [&](LoadOp load) {
+    bool isSaid = load.getStage() || getDecision(load, "order");
+    return own.size() > 1 && getRoleName(load).empty() && (isSaid || isIdle || isOrdered);
+  };
   return llvm::any_of(dots, isOpen) || llvm::any_of(findBrought(/*isApart=*/false), isOpen) ||
+         llvm::any_of(findBrought(/*isApart=*/true), isUnplaced) ||
          llvm::any_of(stores, [&](StoreOp store) { return wantsEngine(store) && isOpen(store); });
 }
 

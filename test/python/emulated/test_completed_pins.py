@@ -137,6 +137,21 @@ def test_any_part_of_a_schedule(rng, number: int, draw: int) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "number, names",
+    [
+        (7, ("roles", "b_order", "dot_role", "dot_atom")),
+        (5, ("roles", "depth", "a_role", "a_stage", "a_order", "a_atom", "b_stage", "b_order", "dot_role")),
+        (6, ("roles", "a_role", "a_atom", "dot_role", "dot_stage", "dot_order", "dot_atom")),
+    ],
+)  # fmt: skip
+def test_who_loads_is_open(rng, number: int, names: tuple[str, ...]) -> None:
+    """A load without a role, though others have one: the product's place in a trip leaves it none in
+    the role that multiplies, or a role has nothing to do yet."""
+    chip, schedule, tile = SCHEDULES[number]
+    check(rng, chip, tile, **{name: schedule[name] for name in names})
+
+
 @pytest.mark.parametrize("draw", range(DRAWN))
 @pytest.mark.parametrize("chip", ["sm_80", "gfx942"])
 def test_part_of_another_chip_s_schedule(rng, chip: str, draw: int) -> None:
