@@ -10,6 +10,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from crossing import pairs
 from cubin import ASSEMBLER
 
 import kiln
@@ -92,30 +93,29 @@ def check(rng, **said) -> None:
         assert np.array_equal(r, a[:, seen].sum(axis=1)), (said, m, k)
 
 
-@pytest.mark.parametrize("rings", [("r", "r"), ("a", "b")], ids=["one ring", "two rings"])
-@pytest.mark.parametrize("sums", ["one", "both"])
+SAID = [
+    dict(),
+    dict(own=True),
+    dict(copy="cp_async"),
+    dict(own=True, copy="cp_async"),
+    dict(own=True, copy="through_registers", stages=(1, 1)),
+    dict(BM=64),
+    dict(depth=1),
+    dict(again=True),
+    dict(chosen=True),
+    dict(again=True, chosen=True, own=True),
+    dict(stages=(0, 1)),
+    dict(stages=(1, 0)),
+    dict(stages=(0, 2), own=True),
+    dict(stages=(2, 0), own=True, copy="cp_async"),
+    dict(persistent=True),
+    dict(cluster=True, shared=True),
+]
+
+
 @pytest.mark.parametrize(
-    "said",
-    [
-        dict(),
-        dict(own=True),
-        dict(copy="cp_async"),
-        dict(own=True, copy="cp_async"),
-        dict(own=True, copy="through_registers", stages=(1, 1)),
-        dict(BM=64),
-        dict(depth=1),
-        dict(again=True),
-        dict(chosen=True),
-        dict(again=True, chosen=True, own=True),
-        dict(stages=(0, 1)),
-        dict(stages=(1, 0)),
-        dict(stages=(0, 2), own=True),
-        dict(stages=(2, 0), own=True, copy="cp_async"),
-        dict(persistent=True),
-        dict(cluster=True, shared=True),
-    ],
-    ids=lambda said: "-".join(f"{name}={value}" for name, value in said.items()) or "usual",
-)  # fmt: skip
+    "said, sums, rings", pairs(SAID, ("one", "both"), (("r", "r"), ("a", "b")))
+)
 def test_products_and_sums_of_rows(rng, said: dict, sums: str, rings: tuple[str, str]) -> None:
     check(rng, **said, sums=sums, rings=rings)
 

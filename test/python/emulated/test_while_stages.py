@@ -84,7 +84,7 @@ def check_pages(rng, kernel, chip: str, trips: list[int], pages=8, wide=200, **s
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("_", range(4))
+@pytest.mark.parametrize("_", range(2))
 def test_own_rings_in_a_while(rng, chip: str, _) -> None:
     schedule = draw(rng, CHIPS[chip])
     print(schedule)
