@@ -15,7 +15,7 @@ tile.kernel @gemm(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [1
                   %c: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [0, 8]>})
     attributes {tile.roles = [#tile.role<"load", warps = 4, registers = 40>,
                               #tile.role<"mma", warps = 4, copies = 2, registers = 232>],
-                tile.persistent = #tile.persistent<programs = 132, group = 16>} grid {
+                tile.persistent = #tile.persistent<programs = 132, group = 16, even = true>} grid {
   %c128 = arith.constant 128 : index
   %c256 = arith.constant 256 : index
   %m = tile.dim %c, 0 : !view

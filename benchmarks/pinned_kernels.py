@@ -26,7 +26,8 @@ def gemm(a: kiln.View, b: kiln.View, c: kiln.View, SHARE: kiln.constexpr = None)
             kiln.role("load", warps=4, registers=40),
             kiln.role("mma", warps=4, copies=2, registers=232),
         ),
-        persistent=(PROGRAMS, 16),
+        # Programs that share the last tiles out are as many as there are.
+        persistent=(PROGRAMS, 16, "even") if SHARE is None else (PROGRAMS, 16),
     )
     i, j = row * 128, column * 256
     acc = kiln.zeros((128, 256), kiln.f32)
@@ -82,7 +83,7 @@ def large_gemm(a: kiln.View, b: kiln.View, c: kiln.View):
             kiln.role("load", warps=4, registers=24),
             kiln.role("mma", warps=4, copies=2, registers=240),
         ),
-        persistent=(PROGRAMS, 8),
+        persistent=(PROGRAMS, 8, "even"),
     )
     i, j = row * 256, column * 192
     acc = kiln.zeros((256, 192), kiln.f32)

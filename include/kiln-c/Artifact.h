@@ -41,6 +41,7 @@
 //   "programs", "persistent_per_core"
 //                    programs, in all or for each multiprocessor, to which the grid's x is cut, since
 //                    each has a loop over tiles; absent: all of them
+//   "even_programs"  whether a launch makes no more of those than run its tiles in as few rounds
 //   "streams"        whether there are so many however few tiles the grid has, since several run
 //                    parts of one; "bytes_per_program" are of these then
 //   "programs_per_block"

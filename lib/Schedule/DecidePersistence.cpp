@@ -74,9 +74,34 @@ bool kiln::mayBePersistent(KernelOp kernel) {
               .wasInterrupted();
 }
 
+/// Whether what a program does hangs on its place in the grid: what it loops over, or whether it
+/// does something.
+static bool isOfPlace(Operation *op) {
+  auto isMadeOfPlace = [](Value number) {
+    return isMadeBy(number,
+                    [](Operation *op) { return isa<ProgramIdOp>(op) || op->getNumRegions() > 0; });
+  };
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
+                        isMadeOfPlace);
+  auto condition = dyn_cast<scf::IfOp>(op);
+  return condition && isMadeOfPlace(condition.getCondition());
+}
+
+/// As few programs as run the tiles in as few rounds: each has as many tiles, fewer draw less power
+/// and read less at a time, and none of the last round runs alone. Where tiles are of unlike
+/// length, such a number might give one program all of the long ones.
+static bool mayBeEven(KernelOp kernel) {
+  return !kernel.getBody()
+              .walk([](Operation *op) {
+                return isOfPlace(op) ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 void kiln::writePersistence(KernelOp kernel) {
   auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
   int64_t group = grid.getExtents().size() > 1 ? kGroup : 1;
   kernel->setAttr(kPersistentAttrName,
-                  PersistentAttr::get(kernel.getContext(), /*programs=*/0, group));
+                  PersistentAttr::get(kernel.getContext(), /*programs=*/0, group, mayBeEven(kernel)));
 }

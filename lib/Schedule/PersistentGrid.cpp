@@ -265,6 +265,8 @@ void PersistentGrid::finish() {
     setMetadata(kernel, "programs", host.getI64IntegerAttr(persistent.getPrograms()));
   else
     setMetadata(kernel, "persistent_per_core", perCore ? perCore : host.getI64IntegerAttr(1));
+  if (persistent.getEven())
+    setMetadata(kernel, "even_programs", host.getBoolAttr(true));
   for (StringRef name : {kPersistentAttrName, kRasterAttrName, kPerCoreAttrName})
     kernel->removeAttr(name);
 }

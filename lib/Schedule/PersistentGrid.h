@@ -48,6 +48,9 @@ public:
   /// Has a launch make so few programs, and takes the decisions off.
   void finish();
 
+  /// Whether a launch makes no more programs than run the tiles in as few rounds.
+  bool isEven() const { return persistent.getEven(); }
+
   tile::KernelOp kernel;
   tile::Raster raster;
   /// Where programs of clusters work together, all three count clusters, of tiles and of programs:

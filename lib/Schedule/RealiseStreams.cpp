@@ -9,6 +9,7 @@
 // order of the trips, and nobody waits for anybody.
 #include "PersistentGrid.h"
 #include "SharedLoop.h"
+#include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -253,6 +254,10 @@ static LogicalResult realise(KernelOp kernel) {
   FailureOr<PersistentGrid> grid = PersistentGrid::get(kernel);
   if (failed(grid))
     return failure();
+  if (grid->isEven())
+    return emitPinError(kernel, kPersistentAttrName, "expected '")
+           << kPersistentAttrName << "' without even programs, since '" << kShareAttrName
+           << "' gives all of them as many trips, got even ones";
   Streamer(kernel, std::move(*grid), shared->loop, shared->role).realise(bounds);
   return success();
 }

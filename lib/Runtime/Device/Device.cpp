@@ -45,12 +45,16 @@ static int64_t countCluster(const LaunchTraits &traits) {
 
 int64_t Executable::countPrograms(int64_t tiles, const LaunchTraits &traits) const {
   int64_t most = plan.programs;
-  if (plan.programsPerCore && device.cores) {
-    int64_t cluster = plan.ownCluster ? countCluster(traits) : traits.cluster[0];
+  int64_t cluster = plan.ownCluster ? countCluster(traits) : traits.cluster[0];
+  if (plan.programsPerCore && device.cores)
     most = std::max(device.cores * plan.programsPerCore / cluster, int64_t(1)) * cluster;
-  }
   // Where nobody counts cores, each tile has a program.
-  return most == 0 ? tiles : plan.streams ? most : std::min(tiles, most);
+  if (most == 0 || plan.streams)
+    return most == 0 ? tiles : most;
+  if (!plan.evenPrograms || tiles <= most)
+    return std::min(tiles, most);
+  int64_t rounds = llvm::divideCeil(tiles, most);
+  return llvm::alignTo(llvm::divideCeil(tiles, rounds), cluster);
 }
 
 Error Executable::run(uint64_t *slots, const int64_t grid[3], const LaunchContext &context) {

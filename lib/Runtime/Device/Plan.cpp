@@ -246,6 +246,7 @@ Expected<LaunchPlan> LaunchPlan::parse(const Artifact &artifact) {
   plan.line = count("line", 0);
   plan.programs = count("programs", 0);
   plan.programsPerCore = count("persistent_per_core", 0);
+  plan.evenPrograms = metadata.getBoolean("even_programs").value_or(false);
   plan.streams = metadata.getBoolean("streams").value_or(false);
   plan.programsPerBlock = count("programs_per_block", 1);
   if (plan.programsPerBlock < 1 || (plan.programsPerBlock > 1 && plan.gridExtentSlot < 0))

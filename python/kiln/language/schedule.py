@@ -15,7 +15,7 @@ def pin(
     cluster: int | tuple[int, ...] | None = None,
     overlap: bool | None = None,
     roles: Any = None,
-    persistent: int | tuple[int, int] | bool | None = None,
+    persistent: int | tuple[int, int] | tuple[int, int, str] | bool | None = None,
     raster: str | None = None,
     per_core: int | None = None,
     programs_per_block: int | None = None,
@@ -61,8 +61,9 @@ def pin(
     are pinned with `triggers`, or at once. `roles` is a tuple of `kiln.role`: groups of
     warps that run one part of the program each. `persistent` is how many programs are launched,
     each of which takes tiles of the grid in turn, 0 for `per_core` (1) a core of the device; or a
-    pair of that and how many tiles along x are kept together; if nobody says, passes decide, and
-    False keeps them from it. `raster` is the order of tiles:
+    pair of that and how many tiles along x are kept together, with "even" behind them for no more
+    programs than run the tiles in as few rounds, for tiles that take as long; if nobody says,
+    passes decide, and False keeps them from it. `raster` is the order of tiles:
     "grouped", by these groups alone; "chiplets", such that the programs of one die of the chip take
     tiles that lie side by side; "longest_x", "longest_y" or "longest_z", from the last place along
     that axis to the first, for work that grows along it. `programs_per_block` is how many programs

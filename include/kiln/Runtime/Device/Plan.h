@@ -109,6 +109,8 @@ struct LaunchPlan {
   /// A grid is cut to so many programs, or to so many for each core, whose loops take the rest; 0:
   /// not.
   int64_t programs = 0, programsPerCore = 0;
+  /// Whether it is cut to no more of them than run its tiles in as few rounds.
+  bool evenPrograms = false;
   /// Whether there are as many however few the grid has, since several run parts of one tile.
   bool streams = false;
   /// One block runs so many programs that follow one another along x, and this slot tells the

@@ -35,7 +35,7 @@ LogicalResult RoleAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
 }
 
 LogicalResult PersistentAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t programs,
-                                     int64_t group) {
+                                     int64_t group, bool even) {
   if (programs >= 0 && group >= 1)
     return success();
   return emitError() << "expected no negative number of programs and a group of at least one tile, "

@@ -166,15 +166,19 @@ def _pin_persistent(c: Any, persistent: Any) -> None:
         _decide(c, "persistent", "false", "one persistent grid", shown="False")
         return
     given = persistent if isinstance(persistent, tuple) else (persistent, 1)
+    given, even = (given[:-1], True) if given[-1:] == ("even",) else (given, False)
     numbers = [as_int(number, "persistent") for number in given]
     if len(numbers) != 2 or not 0 <= numbers[0] < _MOST or not 1 <= numbers[1] < _MOST:
         raise Misuse(
-            f"expected programs, or a pair of programs and a group of tiles, got {persistent}",
-            "persistent=(132, 16)",
+            f"expected programs, or a pair of programs and a group of tiles, and perhaps \"even\" "
+            f"behind it, got {persistent}",
+            'persistent=(132, 16, "even")',
             "persistent",
         )
-    text = f"#tile.persistent<programs = {numbers[0]}, group = {numbers[1]}>"
-    _decide(c, "persistent", text, "one persistent grid", shown=f"{tuple(numbers)}")
+    text = f"#tile.persistent<programs = {numbers[0]}, group = {numbers[1]}"
+    text += ", even = true>" if even else ">"
+    shown = (*numbers, "even") if even else tuple(numbers)
+    _decide(c, "persistent", text, "one persistent grid", shown=f"{shown}")
 
 
 def _need_persistent(c: Any, name: str) -> None:
