@@ -161,10 +161,24 @@ LogicalResult HandOverDecider::find(Operation *op, RoleAttr role) {
   return failure(result.wasInterrupted());
 }
 
+/// Whether each copy of a role of so many warps has all of a tensor.
+static bool isOfEachCopy(Value value, int64_t warps) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto layout = dyn_cast_or_null<LayoutAttr>(type.getEncoding());
+  if (!layout)
+    return false;
+  LinearLayout whole = layout.toLinear(type.getShape());
+  size_t own = std::min<size_t>(llvm::Log2_64_Ceil(warps), whole.getInBits("warp"));
+  return llvm::all_of(whole.getBases("warp").drop_front(own), [](const auto &basis) {
+    return llvm::all_of(basis, [](int64_t value) { return value == 0; });
+  });
+}
+
 /// A role reads what it gets laid out over its own warps.
 LogicalResult HandOverDecider::checkWarps(OpOperand &use, const HandedEdge &edge, RoleAttr role) {
   if (getConversion(&use) || isWrittenForDot(use) ||
-      role.getTotalWarps() == edge.maker.getTotalWarps())
+      role.getTotalWarps() == edge.maker.getTotalWarps() ||
+      (role.getWarps() == edge.maker.getWarps() && isOfEachCopy(use.get(), role.getWarps())))
     return success();
   return use.getOwner()->emitOpError("expected ")
          << edge.maker.getTotalWarps() << " warps in role \"" << role.getName()
