@@ -5,17 +5,15 @@
 //
 // A value that several roles make, as a loop that one enters with what another has made, or a
 // choice between the two, is kept by one of them: what the others make of it is handed to that one.
+#include "HandOverBuffers.h"
 #include "HandOvers.h"
 #include "Rings.h"
 #include "SourceErrors.h"
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
-#include "kiln/Dialect/Tile/IR/BareTypes.h"
-#include "kiln/Layout/Transforms/BufferReaders.h"
-#include "kiln/Layout/Transforms/SharedLayout.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace kiln {
 #define GEN_PASS_DEF_DECIDEHANDOVERS
@@ -27,14 +25,6 @@ using namespace kiln;
 using namespace kiln::tile;
 
 namespace {
-/// A value, who makes it, and where others use it; or where products of that role read it from
-/// shared memory.
-struct Edge {
-  RoleAttr maker;
-  bool isOwn;
-  llvm::MapVector<Attribute, SmallVector<OpOperand *>> uses; // by role
-};
-
 class HandOverDecider {
 public:
   explicit HandOverDecider(KernelOp kernel) : kernel(kernel), builder(kernel.getContext()) {}
@@ -44,29 +34,27 @@ private:
   LogicalResult find(Operation *op, RoleAttr role);
   LogicalResult add(OpOperand &use, RoleAttr role);
   FailureOr<StringRef> findMaker(Value value, Operation *user);
-  FailureOr<ChannelType> decideChannel(ConvertLayoutOp handed, Edge &edge);
-  FailureOr<BufferType> decideBuffer(ConvertLayoutOp handed, Edge &edge, TargetInterface target);
+  FailureOr<ChannelType> decideChannel(ConvertLayoutOp handed, HandedEdge &edge);
   ConvertLayoutOp makeRead(ConvertLayoutOp handed, RoleAttr role, bool isForDots);
-  LogicalResult write(Value value, Edge &edge);
-  LogicalResult checkWarps(OpOperand &use, const Edge &edge, RoleAttr role);
+  LogicalResult write(Value value, HandedEdge &edge);
+  LogicalResult checkWarps(OpOperand &use, const HandedEdge &edge, RoleAttr role);
   void dropResidency();
   LogicalResult takeDepths();
 
   KernelOp kernel;
   OpBuilder builder;
   /// What a role hands to others, and apart from that what it writes for its own products.
-  llvm::MapVector<Value, Edge> edges, ownEdges;
+  llvm::MapVector<Value, HandedEdge> edges, ownEdges;
   /// Which of the roles that make a value has it.
   DenseMap<Value, StringRef> keepers;
   /// What each copy reads of a tensor of which it then takes its part.
-  DenseMap<OpOperand *, RankedTensorType> wholeReads;
+  WholeReads wholeReads;
   /// What says the depth of a ring that is decided here.
   DenseSet<Operation *> deep;
 };
 } // namespace
 
-/// A conversion reads what it converts as it wants it.
-static ConvertLayoutOp getConversion(OpOperand *use) {
+ConvertLayoutOp kiln::getConversion(OpOperand *use) {
   return dyn_cast<ConvertLayoutOp>(use->getOwner());
 }
 
@@ -142,7 +130,7 @@ LogicalResult HandOverDecider::add(OpOperand &use, RoleAttr role) {
   FailureOr<RoleAttr> maker = isOwn ? role : findRole(user, *name);
   if (failed(maker))
     return failure();
-  Edge &edge = (isOwn ? ownEdges : edges)[use.get()];
+  HandedEdge &edge = (isOwn ? ownEdges : edges)[use.get()];
   edge.maker = *maker;
   edge.isOwn = isOwn;
   if (SmallVector<OpOperand *> &uses = edge.uses[role]; !llvm::is_contained(uses, &use))
@@ -173,10 +161,24 @@ LogicalResult HandOverDecider::find(Operation *op, RoleAttr role) {
   return failure(result.wasInterrupted());
 }
 
+/// Whether each copy of a role of so many warps has all of a tensor.
+static bool isOfEachCopy(Value value, int64_t warps) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto layout = dyn_cast_or_null<LayoutAttr>(type.getEncoding());
+  if (!layout)
+    return false;
+  LinearLayout whole = layout.toLinear(type.getShape());
+  size_t own = std::min<size_t>(llvm::Log2_64_Ceil(warps), whole.getInBits("warp"));
+  return llvm::all_of(whole.getBases("warp").drop_front(own), [](const auto &basis) {
+    return llvm::all_of(basis, [](int64_t value) { return value == 0; });
+  });
+}
+
 /// A role reads what it gets laid out over its own warps.
-LogicalResult HandOverDecider::checkWarps(OpOperand &use, const Edge &edge, RoleAttr role) {
+LogicalResult HandOverDecider::checkWarps(OpOperand &use, const HandedEdge &edge, RoleAttr role) {
   if (getConversion(&use) || isWrittenForDot(use) ||
-      role.getTotalWarps() == edge.maker.getTotalWarps())
+      role.getTotalWarps() == edge.maker.getTotalWarps() ||
+      (role.getWarps() == edge.maker.getWarps() && isOfEachCopy(use.get(), role.getWarps())))
     return success();
   return use.getOwner()->emitOpError("expected ")
          << edge.maker.getTotalWarps() << " warps in role \"" << role.getName()
@@ -196,173 +198,10 @@ int64_t kiln::countSlots(Value value) {
   return held + 1;
 }
 
-/// Where no product reads a buffer, the order that is best for its first reader; or rows of parts,
-/// if copies would not find theirs in one piece.
-static std::vector<LinearLayout> findOrders(ArrayRef<BufferReader> sides, RankedTensorType type,
-                                            TargetInterface target) {
-  ArrayRef<int64_t> shape = type.getShape();
-  // An order counts the odd factor of one extent alone.
-  if (llvm::count_if(shape, [](int64_t extent) { return !llvm::isPowerOf2_64(extent); }) > 1)
-    return {};
-  auto fits = [&](const LinearLayout &order) {
-    return llvm::all_of(sides, [&](auto &side) { return admits(order, side, type); });
-  };
-  unsigned bytes = getSharedElementBytes(type.getElementType());
-  LinearLayout best = planShared(sides.back().getLayout(), sides.front().getLayout(), bytes,
-                                 target.getChipRecord(), {})
-                          .layout;
-  if (fits(best))
-    return {best};
-  std::vector<LinearLayout> orders;
-  for (const BufferReader &side : sides)
-    for (LinearLayout &order :
-         repeatOrders({getRowMajorLayout(getShare(side, side.getLayout(), shape))}, shape))
-      if (fits(order))
-        orders.push_back(order);
-  return orders;
-}
-
-/// Of some orders the one by which lanes write and read it in the fewest cycles; the writer is the
-/// last of the sides.
-static std::optional<LinearLayout> chooseOrder(ArrayRef<LinearLayout> orders,
-                                               ArrayRef<BufferReader> sides, unsigned bytes,
-                                               const Chip &chip) {
-  std::optional<LinearLayout> best;
-  std::pair<int64_t, int64_t> fewest;
-  for (const LinearLayout &order : orders) {
-    std::pair<int64_t, int64_t> cost;
-    for (const BufferReader &side : sides) {
-      if (side.dot)
-        continue;
-      SharedSide access =
-          measureSide(side.getLayout(), order, bytes, chip, &side == &sides.back(), {});
-      cost.first += access.instructions * access.cycles;
-      cost.second += access.instructions;
-    }
-    if (best && fewest <= cost)
-      continue;
-    best = order;
-    fewest = cost;
-  }
-  return best;
-}
-
-/// Boxes of equal shape that buffers of a slot may have beside one another, where one buffer cannot
-/// have all: an extent is cut whose odd factor each thread counts by registers.
-static SmallVector<SmallVector<int64_t>> findBoxes(ArrayRef<BufferReader> sides,
-                                                   ArrayRef<int64_t> shape) {
-  SmallVector<SmallVector<int64_t>> boxes;
-  for (size_t dim = 0; dim < shape.size(); ++dim) {
-    SmallVector<int64_t> box(shape);
-    box[dim] = shape[dim] & -shape[dim];
-    bool areInThreads = llvm::all_of(sides, [&](const BufferReader &side) {
-      return getBoxLayout(side.getLayout(), box).has_value();
-    });
-    if (box[dim] < shape[dim] && areInThreads)
-      boxes.push_back(box);
-  }
-  return boxes;
-}
-
-/// A tensor of which each copy has all that the copies of a role share out: each thread counts what
-/// they have by registers, in front of an odd factor.
-static RankedTensorType getWholeType(RankedTensorType type, RoleAttr role) {
-  LinearLayout layout = cast<LayoutAttr>(type.getEncoding()).toLinear(type.getShape());
-  SmallVector<LinearLayout::InDim> ins(layout.getIns());
-  auto *registers = llvm::find_if(ins, [](auto &in) { return in.name == kRegister; });
-  auto *warps = llvm::find_if(ins, [](auto &in) { return in.name == kWarp; });
-  auto copies = MutableArrayRef(warps->bases).drop_front(llvm::Log2_64_Ceil(role.getWarps()));
-  registers->bases.insert(llvm::isPowerOf2_64(role.getCopies()) ? registers->bases.begin()
-                                                                : registers->bases.end(),
-                          copies.begin(), copies.end());
-  for (LinearLayout::Basis &basis : copies)
-    llvm::fill(basis, 0);
-  return withLayout(RankedTensorType::get(type.getShape(), type.getElementType()),
-                    *LinearLayout::create(ins, getTensorOuts(type.getShape())));
-}
-
-/// A buffer that all sides write and read as they can: of the whole tensor, or if there is none, of
-/// each of its boxes, or where copies read all of what they share out otherwise than it is written.
-FailureOr<BufferType> HandOverDecider::decideBuffer(ConvertLayoutOp handed, Edge &edge,
-                                                    TargetInterface target) {
-  RankedTensorType type = getHandedType(cast<RankedTensorType>(handed.getType()));
-  unsigned bytes = getSharedElementBytes(type.getElementType());
-  LinearLayout written = cast<LayoutAttr>(type.getEncoding()).toLinear(type.getShape());
-  std::vector<BufferReader> sides;
-  for (auto &[role, uses] : edge.uses)
-    for (OpOperand *use : uses) {
-      ConvertLayoutOp conversion = getConversion(use);
-      sides.push_back(
-          isWrittenForDot(*use)
-              ? BufferReader::ofDot(*use)
-              : BufferReader::ofLanes(conversion ? conversion.getResult() : handed.getResult(),
-                                      use->getOwner()));
-      sides.back().copies = cast<RoleAttr>(role).getCopies();
-    }
-  auto find = [&](ArrayRef<LinearLayout> orders, ArrayRef<int64_t> shape) -> BufferType {
-    std::optional<LinearLayout> order = chooseOrder(orders, sides, bytes, target.getChipRecord());
-    return order ? BufferType::get(kernel.getContext(), shape, type.getElementType(),
-                                   LayoutAttr::get(kernel.getContext(), *order))
-                 : BufferType();
-  };
-  int64_t copies = edge.maker.getCopies();
-  auto product = llvm::find_if(sides, [](auto &side) { return bool(side.dot); });
-  if (product != sides.end()) {
-    BufferReader reader = *product;
-    std::vector<LinearLayout> orders = findWrittenOrders(written, copies, sides, type);
-    sides.push_back({{}, 0, {}, copies, written});
-    if (BufferType buffer = find(orders, type.getShape()))
-      return buffer;
-    InFlightDiagnostic error = reader.dot.emitOpError("expected an operand ")
-                               << "ab"[reader.operand] << " that each copy of role \""
-                               << edge.maker.getName() << "\" can write to shared memory as "
-                               << reader.dot.getAtomAttr() << " reads it, got "
-                               << getBareType(type);
-    error.attachNote(handed.getLoc()) << "what it is";
-    return error;
-  }
-  sides.push_back({{}, 0, {}, copies, written});
-  if (BufferType buffer = find(findOrders(sides, type, target), type.getShape()))
-    return buffer;
-  std::vector<BufferReader> whole = sides;
-  for (ArrayRef<int64_t> box : findBoxes(whole, type.getShape())) {
-    for (auto [side, all] : llvm::zip_equal(sides, whole))
-      side.known = getBoxLayout(all.getLayout(), box);
-    auto held = RankedTensorType::get(box, type.getElementType());
-    if (BufferType buffer = find(findOrders(sides, held, target), box))
-      return buffer;
-  }
-  sides = whole;
-  auto *side = sides.data();
-  for (auto &[attr, uses] : edge.uses)
-    for (OpOperand *use : uses) {
-      auto role = cast<RoleAttr>(attr);
-      ConvertLayoutOp conversion = getConversion(use);
-      if (conversion && !side->dot && role.getCopies() > 1) {
-        wholeReads[use] = getWholeType(conversion.getType(), role);
-        side->known = cast<LayoutAttr>(wholeReads[use].getEncoding()).toLinear(type.getShape());
-      }
-      ++side;
-    }
-  if (BufferType buffer = find(findOrders(sides, type, target), type.getShape()))
-    return buffer;
-  Operation *user = edge.uses.front().second.front()->getOwner();
-  InFlightDiagnostic error =
-      emitSourceError(user, "expected a tensor that copies ('copies') share out in one way, since "
-                            "each of role \"")
-      << edge.maker.getName() << "\" writes a part of a buffer and others read theirs, got "
-      << getBareType(type);
-  for (auto &[role, uses] : edge.uses)
-    error.attachNote(uses.front()->getOwner()->getLoc())
-        << "role \"" << cast<RoleAttr>(role).getName() << "\" reads it by "
-        << cast<RoleAttr>(role).getCopies() << " copies; one copy ('copies') can read all of it";
-  return error;
-}
-
 /// A sum in tensor memory stays there, where so many more than one have room as its dot says to be
 /// in flight. Any other tensor goes through shared memory; so many have room as it says, or the
 /// loop of how deep its rings are.
-FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, Edge &edge) {
+FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, HandedEdge &edge) {
   MLIRContext *context = kernel.getContext();
   Value value = handed.getInput();
   auto made = cast<RankedTensorType>(value.getType());
@@ -377,7 +216,7 @@ FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, Ed
   FailureOr<TargetInterface> target = requireTarget(kernel);
   if (failed(target))
     return failure();
-  FailureOr<BufferType> buffer = decideBuffer(handed, edge, *target);
+  FailureOr<BufferType> buffer = decideHandedBuffer(handed, edge, *target, wholeReads);
   if (failed(buffer))
     return failure();
   int64_t boxes = type.getNumElements() / ShapedType::getNumElements(buffer->getShape());
@@ -404,7 +243,7 @@ ConvertLayoutOp HandOverDecider::makeRead(ConvertLayoutOp handed, RoleAttr role,
 
 /// A conversion of the maker's hands the value over, as it says; one of each other role reads it,
 /// and one for its products stands for the slot itself.
-LogicalResult HandOverDecider::write(Value value, Edge &edge) {
+LogicalResult HandOverDecider::write(Value value, HandedEdge &edge) {
   // Who can fetch sums in tensor memory, the atom says.
   bool isSum = !edge.isOwn && findSummingDot(value);
   if (edge.isOwn && edge.maker.getSkew())
@@ -523,7 +362,7 @@ LogicalResult HandOverDecider::run() {
   });
   if (result.wasInterrupted())
     return failure();
-  for (auto &[value, edge] : llvm::concat<std::pair<Value, Edge>>(edges, ownEdges))
+  for (auto &[value, edge] : llvm::concat<std::pair<Value, HandedEdge>>(edges, ownEdges))
     if (failed(write(value, edge)))
       return failure();
   if (kernel->hasAttr(kRolesAttrName))

@@ -130,36 +130,46 @@ static LinearLayout withAllThreads(const LinearLayout &layout, ThreadShape shape
   return *LinearLayout::create(ins, layout.getOuts());
 }
 
-/// Copies that write an operand of a product to shared memory share it out so that each has a part
-/// of the buffer to itself; nothing if they do in this layout, or in no other.
-std::optional<LinearLayout> LayoutInference::shareOutWritten(Value value,
-                                                             const LinearLayout &layout) const {
+BufferReader LayoutInference::getDotReader(OpOperand &use) const {
+  auto dot = cast<DotOp>(use.getOwner());
+  BufferReader reader = BufferReader::ofDot(use);
+  reader.known = getDotLayouts(dot, dot.getAtomAttr(), threads.of(dot.getOperation())).accumulator;
+  return reader;
+}
+
+std::optional<LinearLayout> LayoutInference::shareOutForDots(Value value,
+                                                             const LinearLayout &layout,
+                                                             ArrayRef<BufferReader> dots,
+                                                             int64_t width, int fastest) const {
   ThreadShape shape = threads.of(value);
   auto type = cast<RankedTensorType>(value.getType());
-  std::vector<BufferReader> readers;
-  for (OpOperand &use : value.getUses()) {
-    if (!isWrittenForDot(use))
-      continue;
-    auto dot = cast<DotOp>(use.getOwner());
-    readers.push_back(BufferReader::ofDot(use));
-    readers.back().known =
-        getDotLayouts(dot, dot.getAtomAttr(), threads.of(dot.getOperation())).accumulator;
-  }
   auto fits = [&](const LinearLayout &other) {
-    return !findWrittenOrders(other, shape.copies, readers, type).empty();
+    return !findWrittenOrders(other, shape.copies, dots, type).empty();
   };
-  if (shape.copies == 1 || readers.empty() || isa_and_nonnull<DotOp>(value.getDefiningOp()) ||
-      fits(layout))
+  if (shape.copies == 1 || dots.empty() || fits(layout))
     return std::nullopt;
-  int64_t bytes = std::max(1u, getSharedElementBytes(type.getElementType()));
-  for (int dim = type.getRank() - 1; dim >= 0; --dim) {
-    if (type.getDimSize(dim) % shape.copies)
+  // Where no part lies together each copy writes all of it.
+  for (int dim = type.getRank() - 1; dim >= -1; --dim) {
+    if (dim >= 0 && type.getDimSize(dim) % shape.copies)
       continue;
-    LinearLayout other = getSharedOutLayout(type.getShape(), kMostSharedBytes / bytes, shape, dim);
+    LinearLayout other = getSharedOutLayout(type.getShape(), width, shape, dim, fastest);
     if (other.isExact() && fits(other))
-      return other;
+      return canonicalise(other);
   }
   return std::nullopt;
+}
+
+/// What is computed and then written for products.
+std::optional<LinearLayout> LayoutInference::shareOutWritten(Value value,
+                                                             const LinearLayout &layout) const {
+  if (isa_and_nonnull<DotOp>(value.getDefiningOp()))
+    return std::nullopt;
+  std::vector<BufferReader> dots;
+  for (OpOperand &use : value.getUses())
+    if (isWrittenForDot(use))
+      dots.push_back(getDotReader(use));
+  int64_t bytes = std::max(1u, getSharedElementBytes(getElementTypeOrSelf(value.getType())));
+  return shareOutForDots(value, layout, dots, kMostSharedBytes / bytes);
 }
 
 int kiln::getCopiesDim(const LinearLayout &layout, unsigned copies) {
@@ -170,23 +180,25 @@ int kiln::getCopiesDim(const LinearLayout &layout, unsigned copies) {
   return at == warps.back().end() ? -1 : int(at - warps.back().begin());
 }
 
-/// Which dimensions of a tile those who read it share out, behind what is computed of it element by
-/// element.
+/// Which dimensions of a tile those who read it share out, behind what those who have it compute of
+/// it element by element.
 void LayoutInference::findSharedDims(Value value, llvm::SmallDenseSet<int> &dims) const {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (isReadFromBuffer(use)) {
-      auto dot = cast<DotOp>(user);
-      BufferReader reader = BufferReader::ofDot(use);
-      reader.known = getDotLayouts(dot, dot.getAtomAttr(), threads.of(user)).accumulator;
+      BufferReader reader = getDotReader(use);
       SmallVector<int64_t> share = getShare(reader, *reader.known, shapeOf(value));
       for (auto [dim, extent] : llvm::enumerate(share))
         if (extent != shapeOf(value)[dim])
           dims.insert(dim);
-    } else if (user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1) {
+    } else if (user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
+               threads.of(user) == threads.of(value)) {
       findSharedDims(user->getResult(0), dims);
-    } else if (int dim = getCopiesDim(getWanted(use), threads.of(user).copies); dim >= 0) {
-      dims.insert(dim);
+    } else {
+      // What is written for a product lies as it is made.
+      LinearLayout layout = isWrittenForDot(use) ? get(value) : getWanted(use);
+      if (int dim = getCopiesDim(layout, threads.of(user).copies); dim >= 0)
+        dims.insert(dim);
     }
   }
 }
@@ -198,12 +210,21 @@ std::optional<LinearLayout> LayoutInference::shareOutAsRead(LoadOp load) const {
     return std::nullopt;
   llvm::SmallDenseSet<int> dims;
   findSharedDims(value, dims);
+  LinearLayout present = get(value), layout = present;
   int dim = dims.size() == 1 ? *dims.begin() : -1;
-  if (dim < 0 || dim == getCopiesDim(get(value), shape.copies) ||
-      shapeOf(value)[dim] % shape.copies)
-    return std::nullopt;
-  LinearLayout layout = getSharedOutLayout(shapeOf(value), width, shape, dim, getFastestDim(load));
-  return layout.isExact() ? std::optional(canonicalise(layout)) : std::nullopt;
+  if (dim >= 0 && dim != getCopiesDim(present, shape.copies) &&
+      shapeOf(value)[dim] % shape.copies == 0) {
+    LinearLayout other = getSharedOutLayout(shapeOf(value), width, shape, dim, getFastestDim(load));
+    if (other.isExact())
+      layout = canonicalise(other);
+  }
+  std::vector<BufferReader> dots;
+  for (OpOperand &use : value.getUses())
+    if (isReadFromBuffer(use))
+      dots.push_back(getDotReader(use));
+  if (auto other = shareOutForDots(value, layout, dots, width, getFastestDim(load)))
+    return other;
+  return layout != present ? std::optional(layout) : std::nullopt;
 }
 
 void LayoutInference::set(Value value, const LinearLayout &layout, Strength strength) {
@@ -218,7 +239,7 @@ void LayoutInference::set(Value value, const LinearLayout &layout, Strength stre
   else if (pinned)
     layouts[value] = {canonicalise(pinned.toLinear(type.getShape())), Anchored};
   else if (std::optional<LinearLayout> shared = shareOutWritten(value, canonicalise(layout)))
-    layouts[value] = {canonicalise(*shared), Anchored};
+    layouts[value] = {*shared, Anchored};
   else if (auto other = asRead.find(value); other != asRead.end())
     layouts[value] = {other->second, strength};
   else

@@ -2,6 +2,7 @@
 #ifndef KILN_LIB_LAYOUT_TRANSFORMS_LAYOUTINFERENCE_H
 #define KILN_LIB_LAYOUT_TRANSFORMS_LAYOUTINFERENCE_H
 
+#include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -75,6 +76,13 @@ private:
   void visitWhile(mlir::Operation *loop);
   void visitIf(mlir::Operation *branch);
   LinearLayout getBlocked(mlir::Value value, ThreadShape shape, int fastest = -1) const;
+  /// An operand that a product reads from shared memory.
+  BufferReader getDotReader(mlir::OpOperand &use) const;
+  /// Copies that write what products read from shared memory share it out so that each has a part
+  /// of the buffer to itself; nothing if they do in this layout, or in no other.
+  std::optional<LinearLayout> shareOutForDots(mlir::Value value, const LinearLayout &layout,
+                                              llvm::ArrayRef<BufferReader> dots, int64_t width,
+                                              int fastest = -1) const;
   std::optional<LinearLayout> shareOutWritten(mlir::Value value, const LinearLayout &layout) const;
   /// Nothing if it is, or if they do not alike.
   std::optional<LinearLayout> shareOutAsRead(tile::LoadOp load) const;

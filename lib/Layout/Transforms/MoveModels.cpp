@@ -103,9 +103,17 @@ struct Transpose : Elements<Transpose, TransposeOp> {
     SmallVector<unsigned> permutation(transpose.getPermutation());
     inference.set(transpose.getResult(), input.layout.transposeOuts(permutation), input.strength);
   }
-  LinearLayout getWantedLayout(Operation *, OpOperand &operand,
+  /// As it is made, unless the result lies otherwise than that, as where products read it.
+  LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
                                const LayoutInference &inference) const {
-    return getHere(operand, inference);
+    SmallVector<unsigned> permutation(cast<TransposeOp>(op).getPermutation());
+    LinearLayout here = getHere(operand, inference), result = inference.get(op->getResult(0));
+    if (canonicalise(here.transposeOuts(permutation)) == result)
+      return here;
+    SmallVector<unsigned> back(permutation.size());
+    for (auto [to, from] : llvm::enumerate(permutation))
+      back[from] = to;
+    return canonicalise(result.transposeOuts(back));
   }
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
     auto transpose = cast<TransposeOp>(op);

@@ -120,3 +120,20 @@ def test_numbers_of_several_copies(rng, dtype: str, makers: int, users: int, chi
     )
     most = 2 * x.astype(np.float64).reshape(programs, 64, trips, 32).max(axis=(1, 3)).sum(axis=1)
     assert np.array_equal(y, np.broadcast_to(most.repeat(64)[:, None], y.shape))
+
+
+@kiln.kernel
+def handed_whole(a: kiln.View, c: kiln.View):
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("p", warps=2, copies=4), kiln.role("q", warps=2, copies=3)))
+    y = kiln.pin(kiln.pin(a.load((0, 0), (24, 48)), role="p") * 2.0, role="p")
+    z = kiln.pin(y + kiln.sum(y, axis=1)[:, None], role="q")
+    kiln.pin(c.store((0, 0), z), role="q")
+
+
+def test_what_no_copies_share_out(rng) -> None:
+    """Tiles that have grown in both extents each copy has whole, of either role."""
+    a = rng.integers(-8, 9, (24, 48)).astype(np.float32)
+    c = np.full(a.shape, np.nan, np.float32)
+    handed_whole.options(device="emu:gfx942")(a, c)
+    np.testing.assert_array_equal(c, 2 * a + 2 * a.sum(1, keepdims=True))
