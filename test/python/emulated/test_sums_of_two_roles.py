@@ -194,7 +194,7 @@ def test_another_role_has_what_a_loop_hands_on(rng, how: str, flight: int, parts
 @kiln.kernel
 def own_rings(
     a: kiln.View, b: kiln.View, c: kiln.View, d: kiln.View, load: kiln.constexpr,
-    flight: kiln.constexpr,
+    flight: kiln.constexpr, depth: kiln.constexpr,
 ):  # fmt: skip
     """The role that multiplies copies, too, some trips ahead; another stores what it has doubled."""
     kiln.grid(1)
@@ -203,6 +203,9 @@ def own_rings(
     for k in range(0, a.shape[1], 64):
         x = kiln.pin(a.load((0, k), (128, 64)), role="mma", atom=load)
         y = kiln.pin(b.load((0, k), (64, 64)), role="mma", atom=load)
+        if depth is not None:
+            kiln.pin(x, depth=depth)
+            kiln.pin(y, depth=depth)
         s = kiln.dot(x, y, transpose_b=True)
         s = kiln.pin(s, role="mma", atom="tcgen05", in_flight=flight)
         kiln.pin(c.store((0, k), kiln.pin(s * 2, role="store")), role="store")
@@ -210,12 +213,15 @@ def own_rings(
     kiln.pin(d.store((0, 0), acc), role="mma")
 
 
-@pytest.mark.parametrize("load, flight", [("cp_async", 1), ("through_registers", 0)])
-def test_the_own_role_copies_ahead(rng, load: str, flight: int) -> None:
+@pytest.mark.parametrize(
+    "load, flight, depth",
+    [("cp_async", 1, None), ("through_registers", 0, None), ("cp_async", 1, 4), ("tma", 0, 3)],
+)
+def test_the_own_role_copies_ahead(rng, load: str, flight: int, depth: int | None) -> None:
     for trips in (1, 5):
         a, b = whole(rng, 128, 64 * trips), whole(rng, 64, 64 * trips)
         c, d = (np.full((128, width), np.nan, np.float32) for width in (64 * trips, 64))
-        own_rings.options(device=DEVICE)(a, b, c, d, load, flight)
+        own_rings.options(device=DEVICE)(a, b, c, d, load, flight, depth)
         x, y = (each.astype(np.float64) for each in (a, b))
         for k in range(0, 64 * trips, 64):
             want = 2 * x[:, k : k + 64] @ y[:, k : k + 64].T
