@@ -1,5 +1,6 @@
 // Follows a tensor of which boxes are taken back to the sums that it is made of.
 #include "BoxedSums.h"
+#include "CutParts.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -32,11 +33,13 @@ static bool isElementwise(Operation *op) {
          });
 }
 
+/// Each has the elements of its threads.
 static bool areColumns(Value whole, ArrayRef<SliceOp> boxes) {
   RankedTensorType type = getTensorType(whole);
   SliceOp first = boxes.front();
   RankedTensorType box = first.getType();
-  return type.getRank() == 2 && llvm::all_of(boxes, [&](SliceOp slice) {
+  return type.getRank() == 2 && box == getBoxType(whole, box.getShape()) &&
+         llvm::all_of(boxes, [&](SliceOp slice) {
            return slice.getType() == box && slice->getBlock() == whole.getParentBlock() &&
                   slice.getOffsets()[0] == 0 && box.getDimSize(0) == type.getDimSize(0);
          });

@@ -108,15 +108,17 @@ static LogicalResult checkFetcher(KernelOp kernel, DotOp dot, RoleAttr role) {
          << role.getWarps();
 }
 
-/// Nothing counts what a commit tells of by itself; `in_flight` is slots for another role.
+/// Nothing counts what a commit tells of by itself; `in_flight` is slots for another role that
+/// fetches sums.
 static LogicalResult checkInFlight(DotOp dot) {
   int64_t inFlight = dot.getInFlight().value_or(0);
   if (inFlight == 0)
     return success();
-  InFlightDiagnostic error =
-      dot.emitOpError("expected in_flight of 0, since ")
-      << dot.getAtomAttr() << " tells of each dot by itself when it ends, and no other role "
-      << "uses the result, got " << inFlight << "; stages say for how many trips it is in flight";
+  InFlightDiagnostic error = dot.emitOpError("expected in_flight of 0, since ")
+                             << dot.getAtomAttr()
+                             << " tells of each dot by itself when it ends, and no other role "
+                             << "fetches the result there, got " << inFlight
+                             << "; stages say for how many trips it is in flight";
   noteSwapped(error, dot);
   return error;
 }

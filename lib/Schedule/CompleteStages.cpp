@@ -63,6 +63,13 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
         if (mayWrite(source[number], copy.getView()))
           problem.dependences.push_back({to, number, /*distance=*/0});
   }
+  // A sum that it hands over it fetches itself behind that.
+  for (auto [from, op] : llvm::enumerate(source))
+    if (auto commit = dyn_cast<CommitOp>(op))
+      for (auto [to, other] : llvm::enumerate(source))
+        if (auto get = dyn_cast<GetOp>(other);
+            get && get.getChannel() == commit.getChannel() && get.getSlot() == commit.getSlot())
+          problem.dependences.push_back({unsigned(from), unsigned(to), /*distance=*/0});
   // What it gets may say that others are done with memory that it accesses, or hands on, then.
   auto meets = [&](Operation *op) {
     return meeting.contains(op) || (isa<PutOp>(op) && !meeting.empty());

@@ -271,10 +271,10 @@ static bool loadsPlaces(Block &block) {
   });
 }
 
-/// All but the loads runs when what they bring is there, if nobody has said of anything when it
-/// runs: what could run before would only be kept in registers. Loads into registers are a trip
-/// ahead, and gathers with what says where their elements lie. What says where rings are filled
-/// from is there when they are, and what tells whether there is another trip, first of all.
+/// All but the loads of a role runs when what they bring is there, if nobody has said of anything
+/// when it runs: what could run before would only be kept in registers. Loads into registers are a
+/// trip ahead, and gathers with what says where their elements lie. What says where rings are
+/// filled from is there when they are, and what tells whether there is another trip, first of all.
 void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
   if (isSaid(block))
     return;
@@ -303,7 +303,7 @@ void StageDecider::setStages(Block &block, int64_t stage, StringRef role) {
       loaded.insert(&op);
       continue;
     }
-    if ((load && load.getBuffer()) ||
+    if ((load && load.getBuffer()) || isOfOther(&op, role) ||
         (llvm::none_of(op.getResultTypes(), isTensor) && isMemoryEffectFree(&op)))
       continue;
     bool isEarly = gathered.contains(&op) || (load && !mayStoreLoaded(block.getParentOp(), load));

@@ -6,7 +6,9 @@
 
 namespace kiln {
 
-/// The dot in tensor memory whose sum a value is, perhaps behind the loop that carries it; or null.
+/// The dot in tensor memory whose sum a value is, perhaps behind the loop that carries it there;
+/// null if warps have it in registers: where a loop uses it otherwise, or they add to it or put it
+/// together.
 tile::DotOp findSummingDot(mlir::Value value);
 
 /// How many slots a tensor has that is handed over: as what makes it says, or its loop; else one

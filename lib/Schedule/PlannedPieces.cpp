@@ -117,29 +117,43 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
   llvm::MapVector<std::pair<RoleAttr, std::pair<BufferType, unsigned>>, SmallVector<Operation *>>
       combined;
   // What is handed over has a place where it is made, or used first.
-  DenseSet<Value> written;
-  auto addSlots = [&](Value value, Operation *user, const BufferType &buffer, StringRef what = "") {
+  DenseSet<Value> written, read;
+  auto addSlots = [&](Value value, Operation *user, bool hasBarriers, StringRef what = "") {
     Operation *maker = value.getDefiningOp();
+    RankedTensorType tensor = getHandedType(cast<RankedTensorType>(value.getType()));
+    auto buffer = BufferType::get(tensor.getContext(), tensor.getShape(), tensor.getElementType(),
+                                  LayoutAttr());
     int64_t slots = countSlots(value);
+    auto type = ChannelType::get(tensor.getContext(), slots, /*own=*/!hasBarriers, Type(buffer));
     std::string depth = slots > 1 ? ", of " + std::to_string(slots) + " slots ('depth')" : "";
-    add(maker ? maker : user, nameBuffer(buffer) + what.str() + depth,
-        getSharedBytes(buffer) * slots);
+    add(maker ? maker : user, nameBuffer(buffer) + what.str() + depth, getChannelBytes(type));
   };
   auto addWritten = [&](OpOperand &operand) {
     if (!isWrittenForDot(operand) || !written.insert(operand.get()).second)
       return;
-    auto type = cast<RankedTensorType>(operand.get().getType());
-    auto buffer =
-        BufferType::get(type.getContext(), type.getShape(), type.getElementType(), LayoutAttr());
     auto [isOwn, isOthers] = findWriters(operand.get());
-    for (bool is : {isOwn, isOthers})
+    bool isCommitted = endsByCommit(cast<DotOp>(operand.getOwner()).getAtomAttr());
+    for (auto [is, hasBarriers] : {std::pair(isOwn, isCommitted), std::pair(isOthers, true)})
       if (is)
-        addSlots(operand.get(), operand.getOwner(), buffer, " that products read");
+        addSlots(operand.get(), operand.getOwner(), hasBarriers, " that products read");
+  };
+  // Sums in tensor memory stay there.
+  auto addHandedOver = [&](OpOperand &operand) {
+    Operation *user = operand.getOwner();
+    Value value = operand.get();
+    if (!isa<RankedTensorType>(value.getType()) || getRoleName(user).empty() ||
+        handedOver.contains(user) || isWrittenForDot(operand) || findSummingDot(value))
+      return;
+    StringRef maker = findKeeper(value);
+    if (!maker.empty() && maker != getRoleName(user) && read.insert(value).second)
+      addSlots(value, user, /*hasBarriers=*/true);
   };
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     RoleAttr role = getRunner(op);
-    for (OpOperand &operand : op->getOpOperands())
+    for (OpOperand &operand : op->getOpOperands()) {
       addWritten(operand);
+      addHandedOver(operand);
+    }
     if (auto store = dyn_cast<StoreOp>(op);
         store && role && store.getAtomAttr() && store.getBuffer() && !handedOver.contains(store)) {
       auto buffer = cast<BufferType>(*store.getBuffer());
@@ -167,15 +181,12 @@ SharedPieces kiln::planSharedPieces(KernelOp kernel, RingPlan &plan) {
       return;
     }
     if (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {
-      RankedTensorType type = getStoredType(conversion.getType());
       ConversionAttr how = conversion.getHowAttr();
-      bool isRead = !how && fillsBuffer(conversion.getInput().getDefiningOp());
-      if (isRead || (how && how.getKind() != ConversionKind::Memory))
+      if (!how || how.getKind() != ConversionKind::Memory)
         return;
+      RankedTensorType type = getStoredType(conversion.getType());
       auto buffer = BufferType::get(op->getContext(), type.getShape(), type.getElementType(),
-                                    how ? how.getBuffer() : LayoutAttr());
-      if (!how)
-        return addSlots(conversion.getInput(), op, buffer);
+                                    how.getBuffer());
       SmallVector<Operation *> &users = conversions[{role, buffer}];
       users.push_back(op);
       addReaders(conversion.getResult(), users);

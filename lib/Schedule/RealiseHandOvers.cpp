@@ -98,25 +98,57 @@ static Value changeWidth(OpBuilder &builder, Location loc, Value value, RankedTe
   return value;
 }
 
-DotOp kiln::findSummingDot(Value value) {
-  while (isa_and_nonnull<scf::ForOp, scf::WhileOp, SliceOp>(value.getDefiningOp())) {
-    // A loop carries the parts of a sum by themselves.
-    if (auto slice = value.getDefiningOp<SliceOp>()) {
-      value = slice.getInput();
-      continue;
-    }
-    Operation *loop = value.getDefiningOp();
-    unsigned number = cast<OpResult>(value).getResultNumber();
-    if (auto asks = dyn_cast<scf::WhileOp>(loop)) {
-      auto handed = dyn_cast<BlockArgument>(asks.getConditionOp().getArgs()[number]);
-      if (!handed || handed.getOwner() != asks.getBeforeBody())
-        return {};
-      number = handed.getArgNumber();
-    }
-    value = loop->getRegions().back().front().getTerminator()->getOperand(number);
+/// The operand by which a loop's trip hands a result on, and the argument in which the next one has
+/// it, if that is all that becomes of it where a `while` asks for another trip.
+static std::pair<Value, BlockArgument> findHandedOn(Operation *loop, unsigned number) {
+  if (auto asks = dyn_cast<scf::WhileOp>(loop)) {
+    auto passed = dyn_cast<BlockArgument>(asks.getConditionOp().getArgs()[number]);
+    if (!passed || passed.getOwner() != asks.getBeforeBody() || !passed.hasOneUse())
+      return {};
+    return {asks.getYieldOp().getOperand(passed.getArgNumber()),
+            asks.getAfterBody()->getArgument(number)};
   }
-  auto dot = value.getDefiningOp<DotOp>();
-  return dot && dot.getInFlight() && endsByCommit(dot.getAtomAttr()) ? dot : DotOp();
+  auto counted = cast<scf::ForOp>(loop);
+  return {counted.getBody()->getTerminator()->getOperand(number), counted.getRegionIterArg(number)};
+}
+
+/// Whether a value is what a loop hands on, or is put together of that: it carries a sum in parts.
+static bool isOfTripBefore(Value value, BlockArgument argument) {
+  if (!value.hasOneUse())
+    return false;
+  auto parts = value.getDefiningOp<ConcatOp>();
+  return parts ? llvm::any_of(parts.getInputs(),
+                              [&](Value part) { return isOfTripBefore(part, argument); })
+               : value == argument;
+}
+
+/// The dot whose sum a loop carries and uses for nothing else: so it stays where it is from trip to
+/// trip.
+static DotOp findCarriedDot(Operation *loop, unsigned number) {
+  auto [handed, argument] = findHandedOn(loop, number);
+  if (!handed || !handed.hasOneUse())
+    return {};
+  auto part = handed.getDefiningOp<SliceOp>();
+  auto last = (part ? part.getInput() : handed).getDefiningOp<DotOp>();
+  if (!last || last->getBlock() != argument.getOwner() ||
+      (part && !llvm::all_of(last->getUsers(), llvm::IsaPred<SliceOp>)))
+    return {};
+  Value sum = last.getAccumulator();
+  while (auto dot = sum.hasOneUse() ? sum.getDefiningOp<DotOp>() : DotOp())
+    sum = dot.getAccumulator();
+  return isOfTripBefore(sum, argument) ? last : DotOp();
+}
+
+DotOp kiln::findSummingDot(Value value) {
+  Operation *maker = value.getDefiningOp();
+  bool isLoop = isa_and_nonnull<scf::ForOp, scf::WhileOp>(maker);
+  DotOp dot = isLoop ? findCarriedDot(maker, cast<OpResult>(value).getResultNumber())
+                     : dyn_cast_or_null<DotOp>(maker);
+  if (!dot || !dot.getInFlight() || dot.getPromote() || !endsByCommit(dot.getAtomAttr()))
+    return {};
+  // Of several parts each has a slot where a loop carries it by itself.
+  auto [rows, columns, depth] = countParts(dot);
+  return isLoop || rows * columns == 1 ? dot : DotOp();
 }
 
 /// Whether this is read by products, from shared memory.

@@ -48,7 +48,7 @@ tile.kernel @counted(%a: !view, %k: index) attributes {tile.roles = #roles} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, buffer = !x, role = "load"} : !view -> tensor<128x32xf16>
-  // expected-error@+1 {{expected in_flight of 0, since #nvptx.tcgen05<"m128n128k16", f16, f32> tells of each dot by itself when it ends, and no other role uses the result, got 1}}
+  // expected-error@+1 {{expected in_flight of 0, since #nvptx.tcgen05<"m128n128k16", f16, f32> tells of each dot by itself when it ends, and no other role fetches the result there, got 1}}
   %d = tile.dot %x, %x, %zero transpose_b {atom = #nvptx.tcgen05<"m128n128k16", f16, f32>, role = "mma", in_flight = 1} : tensor<128x32xf16>, tensor<128x32xf16> -> tensor<128x128xf32>
   %t = arith.truncf %d : tensor<128x128xf32> to tensor<128x128xf16>
   tile.store %t, %a[%c0, %c0] {role = "mma"} : tensor<128x128xf16>, !view

@@ -61,3 +61,30 @@ tile.kernel @waits(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#t
   }
   tile.return
 }
+
+// A sum that its own role fetches out of the slot which it hands over has been made by then.
+// CHECK-LABEL: tile.kernel @own_sum
+// CHECK: tile.next {{.*}}stage = 3 : i64
+// CHECK: tile.commit {{.*}}stage = 3 : i64
+// CHECK: tile.get {{.*}}stage = 3 : i64
+// CHECK: tile.store {{.*}}stage = 3 : i64
+#sum = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[0,16]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>
+!s = tensor<128x32xf32, #sum>
+!out = !tile.view<?x?xf32>
+tile.kernel @own_sum(%a: !view, %b: !out, %c: !out, %n: index)
+    attributes {tile.roles = [#tile.role<"mma", warps = 4>, #tile.role<"use", warps = 4>]} {
+  %x = tile.alloc : !tile.buffer<128x32xf16>
+  %y = tile.alloc : !tile.buffer<32x32xf16>
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant dense<0.0> : !s
+  scf.for %i = %c0 to %n step %c128 {
+    %t = tile.load %a[%i] {stage = 0, role = "mma"} : !view -> !t
+    tile.store %t, %a[%i] {stage = 0, role = "mma"} : !t, !view
+    %d = tile.dot %x, %y, %zero {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, stage = 3, role = "mma", in_flight = 0}
+       : !tile.buffer<128x32xf16>, !tile.buffer<32x32xf16> -> !s
+    tile.store %d, %b[%i, %c0] {role = "use"} : !s, !out
+    tile.store %d, %c[%i, %c0] {role = "mma"} : !s, !out
+  }
+  tile.return
+}

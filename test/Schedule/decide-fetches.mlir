@@ -110,3 +110,22 @@ tile.kernel @read(%s: i32, %p: i32) {
   }
   tile.return
 }
+
+// A box that other threads have than the sum's is made by way of shared memory.
+// CHECK-LABEL: tile.kernel @moved
+// CHECK-NOT: tile.fetched
+#moved = #tile.layout<register = [[0,1],[0,2],[64,0],[32,0]], lane = [[0,4],[0,8],[1,0],[2,0],[4,0]], warp = [[8,0],[16,0]]>
+tile.kernel @moved(%s: i32, %p: i32) {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.warp_groups(%sums, %s, %p : !sums, i32, i32) {
+    role #tile.role<"mma", warps = 4> {
+      %to = tile.alloc : !buffer
+      %g = tile.get %sums[%s, %p] : !sums
+      %sum = tile.fetch %g {atom = #atom} : !pending
+      tile.release %sums[%s] lanes : !sums
+      %left = tile.slice %sum [0, 0] : tensor<128x32xf32, #sum> -> tensor<128x16xf32, #moved>
+      tile.write %left, %to : tensor<128x16xf32, #moved>, !buffer
+    }
+  }
+  tile.return
+}

@@ -140,3 +140,90 @@ def test_the_own_role_multiplies_by_what_another_stores(rng, flight: int) -> Non
         scores = q.astype(np.float64) @ k.astype(np.float64).T
         np.testing.assert_array_equal(c, scores)
         np.testing.assert_array_equal(d, scores @ v.astype(np.float64))
+
+
+@kiln.kernel
+def handed_on(
+    a: kiln.View, b: kiln.View, c: kiln.View, d: kiln.View, how: kiln.constexpr,
+    flight: kiln.constexpr, parts: kiln.constexpr,
+):  # fmt: skip
+    """A trip uses the sum that it hands on, or does not add to it; another role stores the last."""
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4),
+                    kiln.role("store", warps=4)))  # fmt: skip
+    acc = kiln.zeros((128, 64), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x = kiln.pin(a.load((0, k), (128, 64)), role="load", atom="tma")
+        y = kiln.pin(b.load((0, k), (64, 64)), role="load", atom="tma")
+        if how == "doubled":
+            acc = acc * 2
+        sums = kiln.zeros((128, 64), kiln.f32) if how == "last" else acc
+        acc = kiln.dot(x, y, sums, transpose_b=True)
+        acc = kiln.pin(acc, role="mma", atom="tcgen05", in_flight=flight)
+        if parts is not None:
+            acc = kiln.pin(acc, parts=parts)
+        if how == "stored":
+            kiln.pin(c.store((0, k), acc), role="store")
+        if how == "cut":
+            kiln.pin(c.store((0, k), acc[:, 32:64]), role="store")
+    kiln.pin(d.store((0, 0), acc), role="store")
+
+
+@pytest.mark.parametrize(
+    "how, flight, parts",
+    [("stored", 0, None), ("stored", 1, None), ("stored", 0, (1, 2, 1)), ("cut", 0, None),
+     ("doubled", 0, None), ("last", 0, None)],
+)  # fmt: skip
+def test_another_role_has_what_a_loop_hands_on(rng, how: str, flight: int, parts) -> None:
+    for trips in (1, 3):
+        a, b = whole(rng, 128, 64 * trips), whole(rng, 64, 64 * trips)
+        c, d = (np.full((128, width), np.nan, np.float32) for width in (64 * trips, 64))
+        handed_on.options(device=DEVICE)(a, b, c, d, how, flight, parts)
+        x, y = (each.astype(np.float64) for each in (a, b))
+        want = np.zeros((128, 64))
+        for k in range(0, 64 * trips, 64):
+            want *= {"doubled": 2, "last": 0}.get(how, 1)
+            want += x[:, k : k + 64] @ y[:, k : k + 64].T
+            if how == "stored":
+                np.testing.assert_array_equal(c[:, k : k + 64], want)
+            if how == "cut":
+                np.testing.assert_array_equal(c[:, k : k + 32], want[:, 32:])
+        np.testing.assert_array_equal(d, want)
+
+
+@kiln.kernel
+def own_rings(
+    a: kiln.View, b: kiln.View, c: kiln.View, d: kiln.View, load: kiln.constexpr,
+    flight: kiln.constexpr, depth: kiln.constexpr,
+):  # fmt: skip
+    """The role that multiplies copies, too, some trips ahead; another stores what it has doubled."""
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("mma", warps=4), kiln.role("store", warps=4)))
+    acc = kiln.zeros((128, 64), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x = kiln.pin(a.load((0, k), (128, 64)), role="mma", atom=load)
+        y = kiln.pin(b.load((0, k), (64, 64)), role="mma", atom=load)
+        if depth is not None:
+            kiln.pin(x, depth=depth)
+            kiln.pin(y, depth=depth)
+        s = kiln.dot(x, y, transpose_b=True)
+        s = kiln.pin(s, role="mma", atom="tcgen05", in_flight=flight)
+        kiln.pin(c.store((0, k), kiln.pin(s * 2, role="store")), role="store")
+        acc = acc + s
+    kiln.pin(d.store((0, 0), acc), role="mma")
+
+
+@pytest.mark.parametrize(
+    "load, flight, depth",
+    [("cp_async", 1, None), ("through_registers", 0, None), ("cp_async", 1, 4), ("tma", 0, 3)],
+)
+def test_the_own_role_copies_ahead(rng, load: str, flight: int, depth: int | None) -> None:
+    for trips in (1, 5):
+        a, b = whole(rng, 128, 64 * trips), whole(rng, 64, 64 * trips)
+        c, d = (np.full((128, width), np.nan, np.float32) for width in (64 * trips, 64))
+        own_rings.options(device=DEVICE)(a, b, c, d, load, flight, depth)
+        x, y = (each.astype(np.float64) for each in (a, b))
+        for k in range(0, 64 * trips, 64):
+            want = 2 * x[:, k : k + 64] @ y[:, k : k + 64].T
+            np.testing.assert_array_equal(c[:, k : k + 64], want)
+        np.testing.assert_array_equal(d, x @ y.T)

@@ -192,6 +192,15 @@ StringRef findKeeper(Value tensor) {
   return users.empty() ? makers.front() : users.front();
 }
 
+bool isOfOther(Operation *op, StringRef role) {
+  if (StringRef own = getRoleName(op); !own.empty())
+    return own != role;
+  return llvm::any_of(op->getResults(), [&](Value value) {
+    llvm::SetVector<StringRef> makers = findMakers(value);
+    return !makers.empty() && !makers.contains(role);
+  });
+}
+
 /// The roles that make what an op of none computes with: it belongs to them.
 static llvm::SetVector<StringRef> findOthers(Operation *op) {
   llvm::SetVector<StringRef> makers;

@@ -41,6 +41,8 @@ llvm::SetVector<llvm::StringRef> findUsers(mlir::Value tensor);
 /// The role that has a tensor: the one that makes it, or of several the first that uses it, rather
 /// one of these. What other roles make of it goes there. Nothing if none makes it.
 llvm::StringRef findKeeper(mlir::Value tensor);
+/// Whether another role runs an op; of one of no role, whether others make what it gives.
+bool isOfOther(mlir::Operation *op, llvm::StringRef role);
 
 } // namespace kiln::tile
 
