@@ -228,6 +228,24 @@ tile.kernel @endless() attributes {tile.warps = 1 : i64} {
 
 // -----
 
+// It is known in front of the first trip that there are too many.
+tile.kernel @long() attributes {tile.warps = 1 : i64} {
+  tile.warp_groups() {
+    role #tile.role<"all", warps = 1> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %many = arith.constant 262144 : index
+      // expected-error@+1 {{expected a role that ends within 262144 steps on small extents}}
+      scf.for %i = %c0 to %many step %c1 {
+        tile.barrier
+      }
+    }
+  }
+  tile.return
+}
+
+// -----
+
 tile.kernel @made_too_late() attributes {tile.warps = 1 : i64} {
   // expected-note@+1 {{found for program 0 of 1}}
   tile.warp_groups() {

@@ -152,6 +152,13 @@ LogicalResult Tracer::runLoop(scf::ForOp loop) {
         "expected bounds that extents, scalar arguments, what is loaded or handed over and the "
         "program's place give, since roles must agree on its trips"));
   }
+  // Each trip runs all ops of the body: whether there are too many is known before the first.
+  APInt span = APInt(128, *end, /*isSigned=*/true) - APInt(128, *first, /*isSigned=*/true);
+  int64_t ops = llvm::range_size(loop.getBody()->without_terminator());
+  if ((span * ops).sgt(APInt(128, kMostSteps - steps) * *step)) {
+    result.tooLong = loop;
+    return failure();
+  }
   SmallVector<Known> carried;
   for (Value init : loop.getInitArgs())
     carried.push_back(get(init));
