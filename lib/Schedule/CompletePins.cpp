@@ -75,7 +75,8 @@ public:
   SmallVector<Way> getWays();
   void write(const Division &division, Way way);
   void undo();
-  /// Whether a refusal is of a load, product or store of which nobody has said anything.
+  /// Whether a refusal is of roles that completion has made, or of a load, product or store of
+  /// which nobody has said anything.
   bool isOfUnsaid(const Refusal &refusal);
 
 private:
@@ -375,9 +376,9 @@ void PinCompleter::undo() {
 }
 
 bool PinCompleter::isOfUnsaid(const Refusal &refusal) {
+  // A refusal of what an author says of the kernel is at that line, not at the kernel's.
   return llvm::any_of(written, [&](const auto &one) {
-    return !isa<KernelOp>(one.first) && !said.contains(one.first) &&
-           one.first->getLoc() == refusal.loc;
+    return !said.contains(one.first) && one.first->getLoc() == refusal.loc;
   });
 }
 

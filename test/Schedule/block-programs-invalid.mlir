@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-gather-programs --split-input-file --verify-diagnostics
+// RUN: tile-opt %s --tile-gather-programs --tile-check-decisions --split-input-file --verify-diagnostics
 
 !view = !tile.view<?xf32>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
@@ -51,6 +51,19 @@ tile.kernel @barriers(%a: !view) attributes {tile.block_programs = 15 : i64, til
 module {
 // expected-error@+1 {{expected 'tile.block_programs' on a kernel, as an i64 of at least 1, got 0 : i64}}
 tile.kernel @count() attributes {tile.block_programs = 0 : i64} {
+  tile.return
+}
+}
+
+// -----
+
+!view = !tile.view<?xf32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// expected-error@+1 {{expected at most 32 warps of a block on nvptx:sm_90a, got 64, since 'tile.block_programs' is 8}}
+tile.kernel @many(%a: !view) attributes {tile.block_programs = 8 : i64, tile.warps = 8 : i64} grid {
+  %n = tile.dim %a, 0 : !view
+  tile.grid %n
+} {
   tile.return
 }
 }

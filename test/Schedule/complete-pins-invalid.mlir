@@ -40,3 +40,23 @@ tile.kernel @none(%a: !view {tile.facts = #facts}, %c: !out) {
   tile.return
 }
 }
+
+// -----
+
+// Roles that nobody has written are no reason: what is said of the load is.
+!view = !tile.view<?x?xf32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @no_product(%a: !view, %c: !view, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  scf.for %kk = %c0 to %n step %c64 {
+    // expected-note@+2 {{roles are completed, since 'tile.residency' is decided}}
+    // expected-error@+1 {{expected operands alone of products that read them from registers, since 'tile.residency' is decided}}
+    %x = tile.load %a[%c0, %kk] {tile.residency = "registers"} : !view -> tensor<64x64xf32>
+    // expected-note@+1 {{the other use}}
+    %y = arith.addf %x, %x : tensor<64x64xf32>
+    tile.store %y, %c[%c0, %kk] : tensor<64x64xf32>, !view
+  }
+  tile.return
+}
+}

@@ -310,6 +310,10 @@ LogicalResult kiln::checkWarps(KernelOp kernel, TargetInterface target) {
   int64_t most = kMostThreads / target.getChipRecord().warpSize;
   if (warps <= most)
     return success();
+  if (int64_t programs = countBlockPrograms(kernel); programs > 1)
+    return emitPinError(kernel, kBlockProgramsAttrName, "expected at most ")
+           << most << " warps of a block on " << target.getSpelling() << ", got " << warps
+           << ", since '" << kBlockProgramsAttrName << "' is " << programs;
   return emitPinError(kernel, kernel->hasAttr(kRolesAttrName) ? kRolesAttrName : kWarpsAttrName,
                       "expected at most ")
          << most << " warps of a program on " << target.getSpelling() << ", got " << warps;

@@ -144,3 +144,23 @@ tile.kernel @no_form_in_memory(%x: tf32) {
 tile.kernel @odd() attributes {tile.cluster = array<i64: 2, 0, 1>} {
   tile.return
 }
+
+// -----
+
+// expected-error @below {{expected attributes that mean something of argument 1, got 'tile.stage'}}
+tile.kernel @k(%x: i32, %y: f32 {tile.name = "y", tile.stage = 1 : i64}) { tile.return }
+
+// -----
+
+// expected-error @below {{expected attributes that mean something of argument 0, got 'depth'}}
+tile.kernel @k(%x: i32 {depth = 2 : i64}) { tile.return }
+
+// -----
+
+// expected-error @below {{expected 'tile.stage' on an op of a program}}
+module attributes {tile.stage = 1 : i64} {}
+
+// -----
+
+// expected-error @below {{expected 'tile.triggers' on an op of a program, as a unit}}
+module attributes {tile.triggers} {}

@@ -109,3 +109,13 @@ tile.kernel @k(%v: !tile.view<?xi32>) {
   %y = arith.extsi %x {tile.ring = "r"} : tensor<64xi32> to tensor<64xi64>
   tile.return
 }
+
+// -----
+
+tile.kernel @k(%n: index) grid {
+  // expected-error @below {{expected 'tile.role' in a program, got it in a grid region}}
+  %0 = arith.addi %n, %n {tile.role = "all"} : index
+  tile.grid %0
+} {
+  tile.return
+}

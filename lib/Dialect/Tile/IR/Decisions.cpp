@@ -9,6 +9,7 @@
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 using namespace kiln::tile;
@@ -23,9 +24,12 @@ static bool onOurs(Operation *op) {
 /// The order of an atomic is that of memory.
 static bool callsOrder(Operation *op) { return isa<AtomicRMWOp, AtomicCASOp>(op); }
 static bool onOursInOrder(Operation *op) { return onOurs(op) && !callsOrder(op); }
-static bool onOthers(Operation *op) { return !isa_and_nonnull<TileDialect>(op->getDialect()); }
+/// Of a program; a module is of none.
+static bool onOthers(Operation *op) {
+  return !isa_and_nonnull<TileDialect>(op->getDialect()) && !isa<ModuleOp>(op);
+}
 static bool onOthersInOrder(Operation *op) { return onOthers(op) || callsOrder(op); }
-static bool onProgram(Operation *op) { return !isa<KernelOp>(op); }
+static bool onProgram(Operation *op) { return !isa<KernelOp, ModuleOp>(op); }
 static bool onTensor(Operation *op) {
   return op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
 }

@@ -1,5 +1,6 @@
 // The kernel's two regions, its grid and the queries of a program's position.
 #include "Checks.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -120,6 +121,10 @@ static LogicalResult verifyFacts(KernelOp kernel, unsigned index, Type type, Att
   return success();
 }
 
+/// What the dialect says of an argument: no decision, since these stand on ops.
+static constexpr StringLiteral kOfArguments[] = {kNameAttrName, kFactsAttrName, kWorkspaceAttrName,
+                                                 kCounterAttrName, kGridExtentAttrName};
+
 LogicalResult KernelOp::verify() {
   if (getSymName().empty())
     return emitOpError("expected a name");
@@ -137,6 +142,13 @@ LogicalResult KernelOp::verify() {
     if (isa<FloatTF32Type>(type))
       return emitOpError("expected scalar arguments that memory can hold, got ")
              << type << " as argument " << index;
+    for (NamedAttribute attribute : getArgumentAttributes(index)) {
+      StringRef name = attribute.getName();
+      bool isForeign = name.contains('.') && !name.starts_with("tile.");
+      if (!isForeign && !llvm::is_contained(kOfArguments, name))
+        return emitOpError("expected attributes that mean something of argument ")
+               << index << ", got '" << name << "'";
+    }
     Attribute facts = getArgumentAttributes(index).get(kFactsAttrName);
     if (facts && failed(verifyFacts(*this, index, type, facts)))
       return failure();

@@ -82,6 +82,8 @@ LogicalResult kiln::tile::verifyRoleNames(Operation *op, ArrayAttr roles) {
 
 /// Ops of ours have such a decision among their own attributes.
 static LogicalResult verifyForeign(Operation *op, StringRef name) {
+  if (isa<ModuleOp>(op))
+    return op->emitError() << "expected '" << name << "' on an op of a program";
   std::string spelling = spellDecision(op, name.drop_front(StringRef("tile.").size()));
   if (spelling == name)
     return success();
@@ -270,7 +272,7 @@ static LogicalResult verifyPinnedLayout(Operation *op, Attribute value) {
 static LogicalResult verifyLaunch(Operation *op, StringRef name, Attribute value) {
   if (name != kClusterAttrName) {
     bool isOfKernel = name == kOverlapAttrName;
-    if (isa<KernelOp>(op) == isOfKernel && isa<UnitAttr>(value))
+    if (isa<KernelOp>(op) == isOfKernel && !isa<ModuleOp>(op) && isa<UnitAttr>(value))
       return success();
     return op->emitError() << "expected '" << name << "' on "
                            << (isOfKernel ? "a kernel" : "an op of a program") << ", as a unit";

@@ -110,7 +110,14 @@ struct VerifyKernels : public impl::VerifyKernelsBase<VerifyKernels> {
       for (Operation &op : region.getOps())
         if (failed(verifyOp(&op, /*depth=*/1, maxDepth)))
           return failure();
-    return success();
+    // One thread of the host computes a grid: nothing is decided of that.
+    WalkResult result = kernel.getGrid().walk([](Operation *op) -> WalkResult {
+      std::string decision = findDecision(op);
+      if (decision.empty())
+        return WalkResult::advance();
+      return op->emitOpError("expected '") << decision << "' in a program, got it in a grid region";
+    });
+    return failure(result.wasInterrupted());
   }
 
   void runOnOperation() override {
