@@ -80,7 +80,7 @@ LogicalResult kiln::checkParts(DotOp dot, RoleAttr role) {
   if (std::optional<int64_t> inFlight = dot.getInFlight()) {
     if (dot.getReadsAhead().value_or(0))
       return dot.emitOpError("expected no 'reads_ahead' of a dot that reads its buffers itself");
-    if (dot.getPromote() && *inFlight >= parts[2])
+    if (dot.isPromoted() && *inFlight >= parts[2])
       return dot.emitOpError("expected an in_flight of less than the parts along k, ")
              << parts[2] << ", since 'promote' adds them up in their trip, got " << *inFlight;
   }

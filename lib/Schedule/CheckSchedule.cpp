@@ -86,7 +86,7 @@ static LogicalResult checkParts(KernelOp kernel) {
   auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName);
   RoleAttr only = roles && roles.size() == 1 ? cast<RoleAttr>(roles[0]) : RoleAttr();
   WalkResult result = kernel.getBody().walk([&](DotOp dot) {
-    bool isCut = dot.getParts() || dot.getPromote();
+    bool isCut = dot.getParts() || dot.isPromoted();
     return WalkResult(isCut ? kiln::checkParts(dot, only ? only : lookUpRole(dot)) : success());
   });
   return failure(result.wasInterrupted());

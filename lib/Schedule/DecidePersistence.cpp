@@ -102,6 +102,6 @@ static bool mayBeEven(KernelOp kernel) {
 void kiln::writePersistence(KernelOp kernel) {
   auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
   int64_t group = grid.getExtents().size() > 1 ? kGroup : 1;
-  kernel->setAttr(kPersistentAttrName,
-                  PersistentAttr::get(kernel.getContext(), /*programs=*/0, group, mayBeEven(kernel)));
+  kernel->setAttr(kPersistentAttrName, PersistentAttr::get(kernel.getContext(), /*programs=*/0,
+                                                           group, mayBeEven(kernel)));
 }

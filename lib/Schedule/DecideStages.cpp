@@ -207,7 +207,7 @@ void StageDecider::decideDots() {
     bool isCounted =
         cast<MmaAtomInterface>(dot.getAtomAttr()).getCompletion() == Completion::Groups;
     bool goesOn =
-        isCounted && !dot.getPromote() && areReadFromBuffers(dot) && isCarried(dot) && hasRoom(dot);
+        isCounted && !dot.isPromoted() && areReadFromBuffers(dot) && isCarried(dot) && hasRoom(dot);
     dot.setInFlight(goesOn ? 1 : 0);
   });
 }

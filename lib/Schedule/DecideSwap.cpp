@@ -28,9 +28,10 @@ static bool canRunBeside(DotOp dot, TargetInterface target) {
          });
 }
 
-/// The instruction of its transpose, if that can, in whole instructions.
+/// The instruction of its transpose, if that can, in whole instructions, and may.
 static AsyncMmaAtomInterface findSwappedAtom(DotOp dot, TargetInterface target) {
-  if (dot->hasAttr(kLayoutAttrName) || dot.getType().getEncoding() || dot.getType().getRank() != 2)
+  if (!dot.getSwap().value_or(true) || dot->hasAttr(kLayoutAttrName) ||
+      dot.getType().getEncoding() || dot.getType().getRank() != 2)
     return {};
   DotOp swapped = cast<DotOp>(dot->clone());
   exchangeOperands(swapped);

@@ -49,7 +49,7 @@ AsyncMmaAtomInterface findAsyncAtom(tile::DotOp dot, TargetInterface target,
 /// alone by its atom; else null.
 AsyncMmaAtomInterface findPairAtom(tile::DotOp dot, AsyncMmaAtomInterface alone,
                                    TargetInterface target);
-/// Whether its sums are those of the source, as they are or promoted as the product says.
+/// Whether its sums are those of the source, or the product says whether they are promoted.
 bool sumsExactly(tile::DotOp dot, AsyncMmaAtomInterface atom);
 /// How many groups of warps have rows of each of these products, by their instructions.
 int64_t countCopies(const llvm::MapVector<tile::DotOp, AsyncMmaAtomInterface> &dots);

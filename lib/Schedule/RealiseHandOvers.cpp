@@ -144,7 +144,7 @@ DotOp kiln::findSummingDot(Value value) {
   bool isLoop = isa_and_nonnull<scf::ForOp, scf::WhileOp>(maker);
   DotOp dot = isLoop ? findCarriedDot(maker, cast<OpResult>(value).getResultNumber())
                      : dyn_cast_or_null<DotOp>(maker);
-  if (!dot || !dot.getInFlight() || dot.getPromote() || !endsByCommit(dot.getAtomAttr()))
+  if (!dot || !dot.getInFlight() || dot.isPromoted() || !endsByCommit(dot.getAtomAttr()))
     return {};
   // Of several parts each has a slot where a loop carries it by itself.
   auto [rows, columns, depth] = countParts(dot);

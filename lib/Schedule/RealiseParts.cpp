@@ -121,7 +121,7 @@ LogicalResult DotRealiser::checkPlaces(ArrayRef<Part> all, size_t number, bool h
       if (getTime(own) < getTime(2 * reader))
         return refuse() << "the reads of part " << reader << ", which it needs";
   int64_t sums = parts[0] * parts[1];
-  if (int64_t(number) >= sums && !dot.getPromote() &&
+  if (int64_t(number) >= sums && !dot.isPromoted() &&
       getTime(own) < getTime(2 * (number - sums) + 1))
     return refuse() << "that of part " << number - sums << ", to whose sum it adds";
   // Of what is not read nothing can be said.
@@ -151,11 +151,11 @@ DotOp DotRealiser::multiply(const Part &part, Value sum, int64_t later, PartPlac
   made.removeReadsAheadAttr();
   made.removePartStagesAttr();
   made.removePartOrdersAttr();
-  made.setPromote(false);
+  made.removePromoteAttr();
   // Of the instructions of all of them.
   if (later > 0)
     made.removeInterleaveAttr();
-  if (dot.getPromote() && dot.getInFlight())
+  if (dot.isPromoted() && dot.getInFlight())
     made.setInFlight(std::min<int64_t>(*dot.getInFlight(), later));
   if (part.m || part.n || part.k)
     eraseOrder(made);
@@ -214,7 +214,7 @@ LogicalResult DotRealiser::realise() {
   for (const Part &part : ArrayRef(all).take_front(parts[0] * parts[1]))
     sums.push_back(cutter.cut(dot.getAccumulator(), getBox(2, part)));
   Value zero;
-  if (dot.getPromote()) {
+  if (dot.isPromoted()) {
     auto type = cast<RankedTensorType>(sums.front().getType());
     zero = arith::ConstantOp::create(builder, dot.getLoc(),
                                      DenseElementsAttr::get(type, builder.getF32FloatAttr(0)));
@@ -235,14 +235,14 @@ LogicalResult DotRealiser::realise() {
     if (failed(checkPlaces(all, number, /*hasReads=*/cutter.countReads() > reads)))
       return failure();
     Value &sum = getSum(part);
-    started.push_back(multiply(part, dot.getPromote() ? zero : sum, all.size() - 1 - number,
+    started.push_back(multiply(part, dot.isPromoted() ? zero : sum, all.size() - 1 - number,
                                getPlace(number, /*ofDot=*/true)));
-    if (!dot.getPromote())
+    if (!dot.isPromoted())
       sum = started.back().getResult();
     else if (number >= waiting)
       promote(started[number - waiting], getSum(all[number - waiting]));
   }
-  if (dot.getPromote())
+  if (dot.isPromoted())
     for (size_t number = all.size() - waiting; number < all.size(); ++number)
       promote(started[number], getSum(all[number]));
   if (ahead > 0 && cutter.countPieces() == firstPieces)
@@ -259,8 +259,10 @@ struct RealiseParts : kiln::impl::RealisePartsBase<RealiseParts> {
   void runOnOperation() override {
     SmallVector<DotOp> dots;
     getOperation().walk([&](DotOp dot) {
-      if (dot.getParts() || dot.getPromote())
+      if (dot.getParts() || dot.isPromoted())
         dots.push_back(dot);
+      else
+        dot.removePromoteAttr();
     });
     for (DotOp dot : dots)
       if (failed(DotRealiser(dot).realise()))

@@ -322,7 +322,7 @@ int64_t RoleDecider::countRegisters(unsigned atOnce) {
     int64_t threads = cast<MmaAtomInterface>(atom).getWarps() * lanes * copies;
     // A dot that adds to another's sum does so in its place.
     bool isAdded = dot.getAccumulator().getDefiningOp<DotOp>();
-    bool isPromoted = dot.getPromote() || llvm::is_contained(promoted, dot);
+    bool isPromoted = dot.isPromoted() || llvm::is_contained(promoted, dot);
     if (cast<MmaAtomInterface>(atom).getAccumulatorPlace() == Place::Registers)
       (matchPattern(dot.getAccumulator(), m_Constant()) ? passing.emplace_back(0) : words) +=
           (!isAdded + isPromoted) * dot.getM() * dot.getN() / threads;
@@ -453,7 +453,7 @@ bool RoleDecider::find() {
 void RoleDecider::undo() {
   undoRoles(kernel);
   for (DotOp dot : promoted)
-    dot.setPromote(false);
+    dot.removePromoteAttr();
   for (DotOp dot : cut)
     dot.removePartsAttr();
 }

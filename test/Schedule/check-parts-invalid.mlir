@@ -10,7 +10,7 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %s = arith.constant dense<0.0> : tensor<64x64xf32>
     %a = tile.load %x[%c0, %c0] {role = "mma"} : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
     // expected-error @+1 {{expected an in_flight of less than the parts along k, 2, since 'promote' adds them up in their trip, got 2}}
-    %d = tile.dot %a, %a, %s {atom = #wgmma, role = "mma", in_flight = 2, promote, parts = array<i64: 1, 1, 2>} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    %d = tile.dot %a, %a, %s {atom = #wgmma, role = "mma", in_flight = 2, promote = true, parts = array<i64: 1, 1, 2>} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
     tile.return
   }
 }

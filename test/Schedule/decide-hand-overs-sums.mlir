@@ -97,7 +97,7 @@ tile.kernel @put_together(%c: !view) attributes {tile.roles = #roles} {
   %y = tile.alloc : !b
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : !s
-  %d = tile.dot %x, %y, %zero {atom = #dot, role = "mma", in_flight = 0, promote} : !a, !b -> !s
+  %d = tile.dot %x, %y, %zero {atom = #dot, role = "mma", in_flight = 0, promote = true} : !a, !b -> !s
   tile.store %d, %c[%c0, %c0] {role = "use"} : !s, !view
   %e = tile.dot %x, %y, %zero {atom = #half, role = "mma", in_flight = 0, parts = array<i64: 1, 2, 1>} : !a, !b -> !s
   tile.store %e, %c[%c0, %c0] {role = "use"} : !s, !view

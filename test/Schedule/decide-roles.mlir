@@ -178,7 +178,7 @@ tile.kernel @odd_strides(%a: !tile.view<?x?xbf16> {tile.facts = #odd},
 // CHECK-LABEL: @rounded_sums
 // CHECK-SAME: tile.roles = [#tile.role<"compute", warps = 4>, #tile.role<"load", warps = 1>]
 // CHECK: tile.load {{.*}} {atom = #nvptx.tma, ring = "ring0", role = "load"}
-// CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32>, promote, role = "compute"}
+// CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32>, promote = true, role = "compute"}
 tile.kernel @rounded_sums(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
                           %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
   %c0 = arith.constant 0 : index
@@ -195,7 +195,7 @@ tile.kernel @rounded_sums(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
 }
 
 // CHECK-LABEL: @rounded_sums_in_parts
-// CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32>, parts = array<i64: 1, 1, 2>, promote, role = "compute"}
+// CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32>, parts = array<i64: 1, 1, 2>, promote = true, role = "compute"}
 tile.kernel @rounded_sums_in_parts(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
                           %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
   %c0 = arith.constant 0 : index

@@ -4,7 +4,7 @@
 // first operand of the transpose.
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 // CHECK-LABEL: @weights
-// CHECK: tile.dot {{.*}} transpose_b {swap}
+// CHECK: tile.dot {{.*}} transpose_b {swap = true}
 tile.kernel @weights(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xi8>, %c: !tile.view<?x?xf32>, %k: index) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -22,7 +22,7 @@ tile.kernel @weights(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xi8>, %c: !tile
 
 // 16 rows are fewer than an instruction has, and become its columns.
 // CHECK-LABEL: @few_rows
-// CHECK: tile.dot {{.*}} transpose_b {swap}
+// CHECK: tile.dot {{.*}} transpose_b {swap = true}
 tile.kernel @few_rows(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xbf16>, %c: !tile.view<?x?xf32>) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<16x128xf32>
@@ -101,7 +101,7 @@ tile.kernel @synchronous(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xi8>, %c: !
 // rows of it. In a chain the second product reads what is computed as its first operand, so none is swapped.
 module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
 // CHECK-LABEL: @half
-// CHECK: tile.dot {{.*}} transpose_b {swap}
+// CHECK: tile.dot {{.*}} transpose_b {swap = true}
 tile.kernel @half(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xbf16>, %c: !tile.view<?x?xf32>) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x128xf32>

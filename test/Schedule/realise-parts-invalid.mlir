@@ -69,7 +69,7 @@ tile.kernel @promoted_late(%z: !tile.view<64x64xf32>) attributes {tile.warps = 4
   %x = tile.alloc : !buffer
   %s = arith.constant dense<0.0> : tensor<64x64xf32, #sum>
   // expected-error @+1 {{expected an in_flight of less than the parts along k, 1, since 'promote' adds them up in their trip, got 1}}
-  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 1 : i64, promote} : !buffer, !buffer -> tensor<64x64xf32, #sum>
+  %d = tile.dot %x, %x, %s transpose_b {atom = #wgmma, in_flight = 1 : i64, promote = true} : !buffer, !buffer -> tensor<64x64xf32, #sum>
   tile.store %d, %z[%c0, %c0] : tensor<64x64xf32, #sum>, !tile.view<64x64xf32>
   tile.return
 }

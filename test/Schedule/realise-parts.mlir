@@ -84,7 +84,7 @@ tile.kernel @promoted(%z: !tile.view<16x8xf32>) attributes {tile.warps = 1 : i64
   %q = tile.alloc : !tile.buffer<32x8xf16>
   %x = tile.read %p : !tile.buffer<16x32xf16> -> tensor<16x32xf16, #a>
   %y = tile.read %q : !tile.buffer<32x8xf16> -> tensor<32x8xf16, #b>
-  %d = tile.dot %x, %y, %s {atom = #mma, parts = array<i64: 1, 1, 2>, promote} : tensor<16x32xf16, #a>, tensor<32x8xf16, #b> -> tensor<16x8xf32, #sum>
+  %d = tile.dot %x, %y, %s {atom = #mma, parts = array<i64: 1, 1, 2>, promote = true} : tensor<16x32xf16, #a>, tensor<32x8xf16, #b> -> tensor<16x8xf32, #sum>
   tile.store %d, %z[%c0, %c0] : tensor<16x8xf32, #sum>, !tile.view<16x8xf32>
   tile.return
 }

@@ -33,7 +33,7 @@ static void join(DotScaledOp op) {
       op.getTransposeB(), /*unsigned_a=*/false, /*unsigned_b=*/false, DotPrecision::IEEE,
       op.getAtomAttr(), IntegerAttr(), IntegerAttr(), StringAttr(), IntegerAttr(),
       DenseI64ArrayAttr(), IntegerAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
-      /*promote=*/false, /*swap=*/false, InterleaveAttr());
+      /*promote=*/BoolAttr(), /*swap=*/BoolAttr(), InterleaveAttr());
   takeDecisions(dot, op);
   op.replaceAllUsesWith(dot.getResult());
   llvm::SmallSetVector<Value, 2> operands;

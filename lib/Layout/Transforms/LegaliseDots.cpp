@@ -112,8 +112,8 @@ private:
                          transposeA, transposeB, /*unsigned_a=*/false, /*unsigned_b=*/false,
                          DotPrecision::IEEE, Attribute(), IntegerAttr(), IntegerAttr(),
                          StringAttr(), IntegerAttr(), DenseI64ArrayAttr(), IntegerAttr(),
-                         DenseI64ArrayAttr(), DenseI64ArrayAttr(), /*promote=*/false,
-                         /*swap=*/false, InterleaveAttr());
+                         DenseI64ArrayAttr(), DenseI64ArrayAttr(), /*promote=*/BoolAttr(),
+                         /*swap=*/BoolAttr(), InterleaveAttr());
   }
 
   void readBuffer(OpOperand &operand) {

@@ -80,7 +80,7 @@ static DotOp swap(DotOp dot) {
   Location loc = dot.getLoc();
   Value sum = turn(builder, loc, dot.getAccumulator());
   auto made = cast<DotOp>(builder.clone(*dot));
-  made.setSwap(false);
+  made.removeSwapAttr();
   markSwapped(made);
   exchangeOperands(made);
   made.getAccumulatorMutable().assign(sum);
@@ -130,8 +130,10 @@ struct RealiseSwap : kiln::impl::RealiseSwapBase<RealiseSwap> {
   void runOnOperation() override {
     SmallVector<DotOp> dots;
     getOperation().walk([&](DotOp dot) {
-      if (dot.getSwap())
+      if (dot.isSwapped())
         dots.push_back(dot);
+      else
+        dot.removeSwapAttr();
     });
     for (DotOp dot : dots) {
       if (dot->hasAttr(kLayoutAttrName) || dot.getType().getEncoding()) {

@@ -12,7 +12,7 @@
 // CHECK:         tile.write %{{.*}}, %[[B]] : tensor<16x32xf16>, !tile.buffer<16x32xf16>
 // CHECK:         tile.read %[[C]] : !tile.buffer<32x16xf16, #[[L]]> -> tensor<32x16xf16>
 // CHECK:         tile.read %[[B]] at [0, 16] : !tile.buffer<16x32xf16> -> tensor<16x16xf16>
-// CHECK:         tile.dot %[[B]], %[[C]], %{{.*}} {parts = array<i64: 2, 1, 2>, reads_ahead = 3 : i64, swap} : !tile.buffer<16x32xf16>, !tile.buffer<32x16xf16, #[[L]]> -> tensor<16x16xf32>
+// CHECK:         tile.dot %[[B]], %[[C]], %{{.*}} {parts = array<i64: 2, 1, 2>, reads_ahead = 3 : i64, swap = true} : !tile.buffer<16x32xf16>, !tile.buffer<32x16xf16, #[[L]]> -> tensor<16x16xf32>
 tile.kernel @buffers() {
   %b = tile.alloc : !tile.buffer<16x32xf16>
   %c = tile.alloc : !tile.buffer<32x16xf16, #columns>
@@ -21,7 +21,7 @@ tile.kernel @buffers() {
   tile.write %x, %b : tensor<16x32xf16>, !tile.buffer<16x32xf16>
   %y = tile.read %c : !tile.buffer<32x16xf16, #columns> -> tensor<32x16xf16>
   %part = tile.read %b at [0, 16] : !tile.buffer<16x32xf16> -> tensor<16x16xf16>
-  %d = tile.dot %b, %c, %z {parts = array<i64: 2, 1, 2>, reads_ahead = 3 : i64, swap}
+  %d = tile.dot %b, %c, %z {parts = array<i64: 2, 1, 2>, reads_ahead = 3 : i64, swap = true}
      : !tile.buffer<16x32xf16>, !tile.buffer<32x16xf16, #columns> -> tensor<16x16xf32>
   tile.return
 }

@@ -163,6 +163,6 @@ func.func @f(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>) {
 
 func.func @f(%a: tensor<16x16xi8>, %c: tensor<16x16xi32>) {
   // expected-error @below {{expected sums of f32 to promote, got 'i32'}}
-  %0 = tile.dot %a, %a, %c {promote} : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xi32>
+  %0 = tile.dot %a, %a, %c {promote = true} : tensor<16x16xi8>, tensor<16x16xi8> -> tensor<16x16xi32>
   return
 }

@@ -14,7 +14,7 @@ tile.kernel @once(%a: !tile.view<16x64xf16>, %b: !tile.view<64x128xf16>, %c: !ti
   %x = tile.load %a[%c0, %c0] : !tile.view<16x64xf16> -> tensor<16x64xf16>
   %y = tile.load %b[%c0, %c0] : !tile.view<64x128xf16> -> tensor<64x128xf16>
   %z = tile.load %c[%c0, %c0] : !tile.view<16x128xf32> -> tensor<16x128xf32>
-  %d = tile.dot %x, %y, %z {swap, tile.atom = "mma_sync"} : tensor<16x64xf16>, tensor<64x128xf16> -> tensor<16x128xf32>
+  %d = tile.dot %x, %y, %z {swap = true, tile.atom = "mma_sync"} : tensor<16x64xf16>, tensor<64x128xf16> -> tensor<16x128xf32>
   tile.store %d, %c[%c0, %c0] : tensor<16x128xf32>, !tile.view<16x128xf32>
   tile.return
 }
@@ -36,7 +36,7 @@ tile.kernel @carried(%a: !tile.view<16x64xf16>, %b: !tile.view<128x64xf16>, %c: 
   %r = scf.for %k = %c0 to %c64 step %c32 iter_args(%s = %zero) -> tensor<16x128xf32> {
     %x = tile.load %a[%c0, %k] : !tile.view<16x64xf16> -> tensor<16x32xf16>
     %y = tile.load %b[%c0, %k] : !tile.view<128x64xf16> -> tensor<128x32xf16>
-    %d = tile.dot %x, %y, %s transpose_b {swap} : tensor<16x32xf16>, tensor<128x32xf16> -> tensor<16x128xf32>
+    %d = tile.dot %x, %y, %s transpose_b {swap = true} : tensor<16x32xf16>, tensor<128x32xf16> -> tensor<16x128xf32>
     scf.yield %d : tensor<16x128xf32>
   }
   tile.store %r, %c[%c0, %c0] : tensor<16x128xf32>, !tile.view<16x128xf32>
@@ -51,7 +51,7 @@ tile.kernel @extents(%a: !tile.view<16x96xf16>, %b: !tile.view<192x96xf16>, %c: 
   %zero = arith.constant dense<0.0> : tensor<16x192xf32>
   %x = tile.load %a[%c0, %c0] : !tile.view<16x96xf16> -> tensor<16x96xf16>
   %y = tile.load %b[%c0, %c0] : !tile.view<192x96xf16> -> tensor<192x96xf16>
-  %d = tile.dot %x, %y, %zero transpose_b {swap, tile.extents = array<i64: 16, 192, 64, 32>} : tensor<16x96xf16>, tensor<192x96xf16> -> tensor<16x192xf32>
+  %d = tile.dot %x, %y, %zero transpose_b {swap = true, tile.extents = array<i64: 16, 192, 64, 32>} : tensor<16x96xf16>, tensor<192x96xf16> -> tensor<16x192xf32>
   tile.store %d, %c[%c0, %c0] : tensor<16x192xf32>, !tile.view<16x192xf32>
   tile.return
 }
@@ -65,7 +65,7 @@ tile.kernel @in_a_batch(%a: !tile.view<2x16x64xi8>, %b: !tile.view<2x64x32xi8>, 
   %x = tile.load %a[%c0, %c0, %c0] : !tile.view<2x16x64xi8> -> tensor<2x16x64xi8>
   %y = tile.load %b[%c0, %c0, %c0] : !tile.view<2x64x32xi8> -> tensor<2x64x32xi8>
   %z = tile.load %c[%c0, %c0, %c0] : !tile.view<2x16x32xi32> -> tensor<2x16x32xi32>
-  %d = tile.dot %x, %y, %z unsigned_a {swap} : tensor<2x16x64xi8>, tensor<2x64x32xi8> -> tensor<2x16x32xi32>
+  %d = tile.dot %x, %y, %z unsigned_a {swap = true} : tensor<2x16x64xi8>, tensor<2x64x32xi8> -> tensor<2x16x32xi32>
   tile.store %d, %c[%c0, %c0, %c0] : tensor<2x16x32xi32>, !tile.view<2x16x32xi32>
   tile.return
 }
@@ -77,7 +77,7 @@ tile.kernel @laid_out(%a: !tile.view<16x64xf16>, %c: !tile.view<16x16xf32>) {
   %x = tile.load %a[%c0, %c0] : !tile.view<16x64xf16> -> tensor<16x64xf16>
   %z = tile.load %c[%c0, %c0] : !tile.view<16x16xf32> -> tensor<16x16xf32>
   // expected-error @+1 {{expected no layout of a result of which the transpose is computed, since 'swap' is decided}}
-  %d = tile.dot %x, %x, %z transpose_b {swap, tile.layout = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[1,0],[2,0],[4,0],[8,0]]>} : tensor<16x64xf16>, tensor<16x64xf16> -> tensor<16x16xf32>
+  %d = tile.dot %x, %x, %z transpose_b {swap = true, tile.layout = #tile.layout<register = [[0,1],[0,2],[0,4],[0,8],[1,0],[2,0],[4,0],[8,0]]>} : tensor<16x64xf16>, tensor<16x64xf16> -> tensor<16x16xf32>
   tile.store %d, %c[%c0, %c0] : tensor<16x16xf32>, !tile.view<16x16xf32>
   tile.return
 }

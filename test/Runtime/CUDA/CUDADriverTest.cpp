@@ -98,18 +98,20 @@ TEST_F(CUDATest, PersistentGrids) {
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernelEx 96x1x1"));
   // No more than run the tiles in as few rounds: ten of 91 programs, ten of 92 in whole clusters.
   options.grid[0] = 910;
-  EXPECT_EQ(run(artifact("code", R"(],"persistent_per_core":1,"even_programs":true)"), &options).text,
-            "");
+  EXPECT_EQ(
+      run(artifact("code", R"(],"persistent_per_core":1,"even_programs":true)"), &options).text,
+      "");
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 91x1x1"));
   options.grid[0] = 920;
-  EXPECT_EQ(run(artifact("code", R"(],"programs":96,"even_programs":true,"cluster":[8,1,1])"),
-                &options)
-                .text,
-            "");
+  EXPECT_EQ(
+      run(artifact("code", R"(],"programs":96,"even_programs":true,"cluster":[8,1,1])"), &options)
+          .text,
+      "");
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernelEx 96x1x1"));
   options.grid[0] = 90;
-  EXPECT_EQ(run(artifact("code", R"(],"persistent_per_core":1,"even_programs":true)"), &options).text,
-            "");
+  EXPECT_EQ(
+      run(artifact("code", R"(],"persistent_per_core":1,"even_programs":true)"), &options).text,
+      "");
   EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 90x1x1"));
   options.grid[0] = 1000;
   // How many programs the code leaves room for is no such number.

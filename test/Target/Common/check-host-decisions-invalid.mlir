@@ -8,7 +8,7 @@ tile.kernel @host(%a: !view, %c: !view) {
   // expected-error@+1 {{expected no 'parts' on cpu, which runs a program as one thread's loops}}
   %d = tile.dot %x, %x, %zero {parts = array<i64: 1, 1, 2>} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
   // expected-error@+1 {{expected no 'promote' on cpu, which runs a program as one thread's loops}}
-  %e = tile.dot %x, %d, %zero {promote} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
+  %e = tile.dot %x, %d, %zero {promote = true} : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
   tile.store %e, %c[%c0, %c0] : tensor<64x64xf32>, !view
   tile.return
 }

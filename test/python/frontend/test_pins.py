@@ -179,13 +179,13 @@ def test_products() -> None:
         "v.store((0, 0), y)",
     )
     assert attributes_of(text, "tile.dot") == (
-        "parts = array<i64: 1, 2, 4>, reads_ahead = 1 : i64, promote, swap"
+        "parts = array<i64: 1, 2, 4>, reads_ahead = 1 : i64, promote = true, swap = true"
     )
     text = lowered(
         "x = v.load((0, 0), (16, 16))",
         "v.store((0, 0), kiln.pin(kiln.dot(x, x), promote=False, swap=False))",
     )
-    assert "promote" not in text and "swap" not in text
+    assert "promote = false, swap = false" in text
 
 
 def test_extents() -> None:

@@ -24,7 +24,7 @@ INTERLEAVE = r"interleave = #tile\.interleave<[^>]*>"
 SCHEDULES = re.compile(rf", {INTERLEAVE}|{INTERLEAVE}, ")
 # What is there or not.
 LARGE = r"tile\.(?:persistent = #tile\.persistent<[^>]*>|turns = \{[^}]*\})"
-UNITS = re.compile(rf"(, )?tile\.split_loop|,\s*{LARGE}|{LARGE},?\s*|\b(?:swap|promote), ")
+UNITS = re.compile(rf"(, )?tile\.split_loop|,\s*{LARGE}|{LARGE},?\s*|\b(?:swap|promote) = true, ")
 # Where something could be added: an access's hints, a product's transpose and promotion, a kernel's
 # launches, a tensor's layout.
 ACCESSES = re.compile(r"tile\.(?:load|store) [^{\n]*?\](?= *\{)")
@@ -188,7 +188,9 @@ def additions(source: str, aliases: dict[str, str]) -> list[tuple[re.Match, str]
         if "multicast" not in source[match.end() : source.index("}", match.end())]:
             made += [(match, f'multicast = ["{axis}"], ') for axis in "xy"]
     for match in DOTS.finditer(source, body):
-        made += [(match, f"{unit}, ") for unit in ("swap", "promote") if unit not in match[1]]
+        made += [
+            (match, f"{unit} = true, ") for unit in ("swap", "promote") if unit not in match[1]
+        ]
     absent = [each for each in LAUNCHES if each.split()[0].rstrip(",") not in source]
     made += itertools.product(ATTRIBUTES.finditer(source), absent)
     for match in itertools.islice(TENSORS.finditer(source, body), 4):

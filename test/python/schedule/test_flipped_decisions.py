@@ -102,7 +102,7 @@ def with_pins() -> dict[str, str]:
     return {
         "parts": replaced(
             ampere,
-            (dot, f"{dot}parts = array<i64: 1, 1, 2>, promote, reads_ahead = 1 : i64, swap, "),
+            (dot, f"{dot}parts = array<i64: 1, 1, 2>, promote = true, reads_ahead = 1 : i64, swap = true, "),
         ),
         "places of parts": replaced(ampere, (dot, dot + places)),
         "parts in flight": replaced(

@@ -207,14 +207,14 @@ static LogicalResult verifyParts(DotOp dot) {
       return dot.emitOpError("expected reads_ahead below the number of parts, ")
              << count << ", got " << *ahead;
   }
-  if (dot.getPromote() && !dot.getType().getElementType().isF32())
+  if (dot.isPromoted() && !dot.getType().getElementType().isF32())
     return dot.emitOpError("expected sums of f32 to promote, got ")
            << dot.getType().getElementType();
   return verifyCount(dot, "reads_ahead", dot.getReadsAhead(), 0);
 }
 
 LogicalResult DotOp::verify() {
-  if (!getScales().empty() && (getParts() || getPromote()))
+  if (!getScales().empty() && (getParts() || isPromoted()))
     return emitOpError("expected no '") << (getParts() ? "parts" : "promote") << "' beside scales";
   auto atom = dyn_cast_or_null<MmaAtomInterface>(getAtomAttr());
   if (failed(verifyDot(*this, getA().getType(), getTransposeA(), getB().getType(), getTransposeB(),

@@ -170,7 +170,7 @@ def _pin_persistent(c: Any, persistent: Any) -> None:
     numbers = [as_int(number, "persistent") for number in given]
     if len(numbers) != 2 or not 0 <= numbers[0] < _MOST or not 1 <= numbers[1] < _MOST:
         raise Misuse(
-            f"expected programs, or a pair of programs and a group of tiles, and perhaps \"even\" "
+            f'expected programs, or a pair of programs and a group of tiles, and perhaps "even" '
             f"behind it, got {persistent}",
             'persistent=(132, 16, "even")',
             "persistent",
@@ -305,12 +305,10 @@ def _spelled(name: str, decision: Any) -> str | None:
         return _extents(decision)
     if name in ("part_stages", "part_orders"):
         return _places(name, decision)
-    if name == "guarded":
+    if name in ("guarded", "promote", "swap"):
         return "true" if as_flag(decision, name) else "false"
     if name == "multicast":
         return _axes(decision)
-    if name in ("promote", "swap"):
-        return None
     text = as_text(decision, name)
     if not text:
         raise Misuse(f'expected {name} to be a name, got ""', argument=name)
@@ -488,7 +486,7 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
     if "triggers" in given and as_flag(given["triggers"], "triggers"):
         spelled["tile.triggers"] = None
     for name, decision in given.items():
-        if name == "triggers" or (name in ("promote", "swap") and not as_flag(decision, name)):
+        if name == "triggers":
             continue
         plain = ours and name not in _SPELLED_ALIKE
         plain = plain and not (name == "depth" and not c.e.is_load(at))

@@ -78,7 +78,7 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
                        OptionalAttr<I64Attr>:$reads_ahead,
                        OptionalAttr<DenseI64ArrayAttr>:$part_stages,
                        OptionalAttr<DenseI64ArrayAttr>:$part_orders,
-                       UnitAttr:$promote, UnitAttr:$swap,
+                       OptionalAttr<BoolAttr>:$promote, OptionalAttr<BoolAttr>:$swap,
                        OptionalAttr<Tile_InterleaveAttr>:$interleave);
   let results = (outs Tile_Tensor:$result);
   let assemblyFormat = [{
@@ -89,6 +89,9 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// Whether it is said so; passes decide where nothing is said.
+    bool isPromoted() { return getPromote().value_or(false); }
+    bool isSwapped() { return getSwap().value_or(false); }
     /// The extents M, N and K of one matrix product.
     int64_t getM();
     int64_t getN();
