@@ -257,7 +257,7 @@ tile.kernel @ragged(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 #facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], index32>
 
 // CHECK-LABEL: @of_the_place
-// CHECK-SAME: tile.persistent = #tile.persistent<programs = 0, group = 16, even = true>
+// CHECK-SAME: tile.persistent = #tile.persistent<programs = 0, group = 16>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @of_the_place(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
                      %b: !tile.view<?x?xbf16> {tile.facts = #facts},
