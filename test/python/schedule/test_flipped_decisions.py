@@ -97,7 +97,7 @@ def with_pins() -> dict[str, str]:
               "part_orders = array<i64: 0, 2, 1, 3>, ")  # fmt: skip
     cores = "tile.persistent = #tile.persistent<programs = 0, group = 16>, "
     product, blackwell, ampere = in_python("gemm"), in_text("gemm-sm_100a"), in_text("gemm-sm_80")
-    persistent = "tile.persistent = #tile.persistent<programs = 132, group = 16>, "
+    persistent = "tile.persistent = #tile.persistent<programs = 132, group = 16, even = true>, "
     skewed = "tile.persistent = #tile.persistent<programs = 304, group = 16>, "
     return {
         "parts": replaced(
@@ -157,7 +157,7 @@ def test_no_other_pin_is_ignored(pins: str, tmp_path: Path) -> None:
 
 def flips_of_shared_loops(source: str) -> tuple[str, list[Flip]]:
     loop, stream = "tile.depth = 4 : i64", 'tile.share = "stream"'
-    source = replaced(source, (loop, f"{loop}, {stream}"))
+    source = replaced(source, (loop, f"{loop}, {stream}"), (", even = true", ""))
     made = [
         Flip(source.replace(stream, other), other, word)
         for other, word in (
