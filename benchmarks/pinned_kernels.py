@@ -17,17 +17,19 @@ EXPONENT = 0.12751743  # of a score: the logarithm of e to the base of 2, over t
 
 
 @kiln.kernel
-def gemm(a: kiln.View, b: kiln.View, c: kiln.View, SHARE: kiln.constexpr = None):
+def gemm(
+    a: kiln.View, b: kiln.View, c: kiln.View,
+    SHARE: kiln.constexpr = None, EVEN: kiln.constexpr = True,
+):  # fmt: skip
     """c = a · bᵀ in bf16: [m, k] by [n, k] to [m, n]. Programs share the loop over k out as `SHARE`
-    says, if they do."""
+    says, if they do; else they are as few as run the tiles in as few rounds, if `EVEN`."""
     row, column = kiln.grid(kiln.cdiv(c.shape[0], 128), kiln.cdiv(c.shape[1], 256))
     kiln.pin(
         roles=(
             kiln.role("load", warps=4, registers=40),
             kiln.role("mma", warps=4, copies=2, registers=232),
         ),
-        # Programs that share the last tiles out are as many as there are.
-        persistent=(PROGRAMS, 16, "even") if SHARE is None else (PROGRAMS, 16),
+        persistent=(PROGRAMS, 16, "even") if EVEN and SHARE is None else (PROGRAMS, 16),
     )
     i, j = row * 128, column * 256
     acc = kiln.zeros((128, 256), kiln.f32)

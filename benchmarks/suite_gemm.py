@@ -5,10 +5,11 @@ tensor copy engine, two copies of one that multiplies. "python" is the same kern
 and pinned by `kiln.pin`, "plain" one that pins nothing, "256x192" the pinned one with larger tiles,
 which the largest size has alone beside cuBLAS, "in turn 128x192" and the like two copies that take
 tiles in turn. "streamed" is the pinned one, whose programs share the trips of the last tiles out
-evenly, in sizes whose tiles they do not divide. Clusters that share operands out, "2x1" along m and
-"1x2" along n, are measured where they are asked for: `--only clusters`. cuBLAS is reached through
-PyTorch; Triton's kernel is persistent and loads by tensor descriptors, the best of a few
-configurations.
+evenly, in sizes whose tiles they do not divide. "even" is a kernel that launches no more programs
+than run the tiles in as few rounds, beside one program a multiprocessor: `--only even`. Clusters
+that share operands out, "2x1" along m and "1x2" along n, are measured where they are asked for:
+`--only clusters`. cuBLAS is reached through PyTorch; Triton's kernel is persistent and loads by
+tensor descriptors, the best of a few configurations.
 
 Inputs are fresh and normally distributed: zeros would let the chip draw less power and run faster.
 """
@@ -29,6 +30,12 @@ SIZES = (4096, 8192)
 LARGEST = 16384
 # m, n and k whose tiles of 128 by 256, on 132 multiprocessors, are 3.9, 1.2 and 0.2 a program.
 AWKWARD = ((4096, 4096, 4096), (2304, 2304, 8192), (1024, 1024, 16384))
+# Rows and columns of tiles of 128 by 256, and k.
+UNEVEN = [
+    (rows, columns, k)
+    for rows, columns in ((19, 7), (20, 10), (20, 15), (20, 20), (53, 10), (40, 30), (64, 32))
+    for k in (512, 4096)
+]
 ASKED = {4096: 1.09, 8192: 1.04, LARGEST: 1.02}  # of cuBLAS's rate, in bursts
 TOLERANCE = 4e-3  # of bf16's rounding
 # Of copies that take tiles in turn: rows and columns of a tile, and slots.
@@ -56,6 +63,10 @@ def run(report: Report, options) -> None:
         name = f"gemm bf16 A·Bᵀ {size} clusters"
         if options.only and options.only in name and "clusters" in options.only:
             measure_clusters(report, name, size, options.seconds)
+    for rows, columns, k in UNEVEN:
+        name = f"even gemm bf16 A·Bᵀ {rows}x{columns} tiles {k}"
+        if options.only and options.only in name and "even" in options.only:
+            measure_even(report, name, rows, columns, k, options.seconds)
     name = f"gemm bf16 A·Bᵀ {LARGEST}"
     if (options.only or "") in name:
         measure_largest(report, name, LARGEST, options.seconds)
@@ -125,6 +136,20 @@ def measure_streamed(report: Report, name: str, m: int, n: int, k: int, seconds:
         for who, share in shares.items()
     }
     runs["cublas"] = lambda: torch.matmul(a, b.T, out=outputs["cublas"])
+    errors = check(name, runs, outputs, a, b)
+    report_regimes(report, name, runs, 2.0 * m * n * k, errors, {}, seconds)
+
+
+def measure_even(
+    report: Report, name: str, rows: int, columns: int, k: int, seconds: float
+) -> None:
+    m, n = 128 * rows, 256 * columns
+    a, b = (torch.randn(extent, k, device="cuda").bfloat16() for extent in (m, n))
+    outputs = {who: a.new_empty(m, n) for who in ("even", "each")}
+    runs = {
+        "even": lambda: pinned_kernels.gemm(a, b, outputs["even"]),
+        "each": lambda: pinned_kernels.gemm(a, b, outputs["each"], EVEN=False),
+    }
     errors = check(name, runs, outputs, a, b)
     report_regimes(report, name, runs, 2.0 * m * n * k, errors, {}, seconds)
 

@@ -52,56 +52,46 @@ static bool isChained(DotOp dot) {
   return isMadeBy(dot.getA(), isProduct) || isMadeBy(dot.getB(), isProduct);
 }
 
-/// Whether an op keeps programs from running tiles in turn.
-static bool standsAlone(Operation *op) {
+/// Whether such a number says how many trips a loop has, or whether a condition holds.
+static bool isCountedBy(Operation *op, function_ref<bool(Value)> isSuch) {
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
-                        isMadeOfLoaded);
-  if (auto condition = dyn_cast<scf::IfOp>(op))
-    return isMadeOfLoaded(condition.getCondition());
+                        isSuch);
+  auto condition = dyn_cast<scf::IfOp>(op);
+  return condition && isSuch(condition.getCondition());
+}
+
+/// Whether an op keeps programs from running tiles in turn.
+static bool standsAlone(Operation *op) {
   auto dot = dyn_cast<DotOp>(op);
-  return isa<scf::WhileOp>(op) || (dot && isChained(dot));
+  return isCountedBy(op, isMadeOfLoaded) || isa<scf::WhileOp>(op) || (dot && isChained(dot));
+}
+
+/// Whether how long an op takes hangs on the program's place in the grid, as far as one can tell.
+static bool hangsOnPlace(Operation *op) {
+  return isCountedBy(op, [](Value number) {
+    return isMadeBy(number,
+                    [](Operation *op) { return isa<ProgramIdOp>(op) || op->getNumRegions() > 0; });
+  });
+}
+
+static bool hasAny(KernelOp kernel, function_ref<bool(Operation *)> isSuch) {
+  WalkResult result = kernel.getBody().walk(
+      [&](Operation *op) { return isSuch(op) ? WalkResult::interrupt() : WalkResult::advance(); });
+  return result.wasInterrupted();
 }
 
 bool kiln::mayBePersistent(KernelOp kernel) {
-  if (!kernel.hasGrid() || kernel->hasAttr(kPersistentAttrName) ||
-      kernel->hasAttr(kClusterAttrName))
-    return false;
-  return !kernel.getBody()
-              .walk([](Operation *op) {
-                return standsAlone(op) ? WalkResult::interrupt() : WalkResult::advance();
-              })
-              .wasInterrupted();
+  return kernel.hasGrid() && !kernel->hasAttr(kPersistentAttrName) &&
+         !kernel->hasAttr(kClusterAttrName) && !hasAny(kernel, standsAlone);
 }
 
-/// Whether what a program does hangs on its place in the grid: what it loops over, or whether it
-/// does something.
-static bool isOfPlace(Operation *op) {
-  auto isMadeOfPlace = [](Value number) {
-    return isMadeBy(number,
-                    [](Operation *op) { return isa<ProgramIdOp>(op) || op->getNumRegions() > 0; });
-  };
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
-                        isMadeOfPlace);
-  auto condition = dyn_cast<scf::IfOp>(op);
-  return condition && isMadeOfPlace(condition.getCondition());
-}
-
-/// As few programs as run the tiles in as few rounds: each has as many tiles, fewer draw less power
-/// and read less at a time, and none of the last round runs alone. Where tiles are of unlike
-/// length, such a number might give one program all of the long ones.
-static bool mayBeEven(KernelOp kernel) {
-  return !kernel.getBody()
-              .walk([](Operation *op) {
-                return isOfPlace(op) ? WalkResult::interrupt() : WalkResult::advance();
-              })
-              .wasInterrupted();
-}
-
+/// Where all tiles take as long, a launch makes no more programs than run them in as few rounds:
+/// fewer draw less power, and none idles in the last round. Where some take longer, such a number
+/// could give one program all of these.
 void kiln::writePersistence(KernelOp kernel) {
   auto grid = cast<GridOp>(kernel.getGrid().front().getTerminator());
   int64_t group = grid.getExtents().size() > 1 ? kGroup : 1;
   kernel->setAttr(kPersistentAttrName, PersistentAttr::get(kernel.getContext(), /*programs=*/0,
-                                                           group, mayBeEven(kernel)));
+                                                           group, !hasAny(kernel, hangsOnPlace)));
 }

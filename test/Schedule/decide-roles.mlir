@@ -194,6 +194,23 @@ tile.kernel @rounded_sums(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
   tile.return
 }
 
+// CHECK-LABEL: @sums_as_they_are
+// CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32>, promote = false, role = "compute"}
+tile.kernel @sums_as_they_are(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},
+                          %c: !tile.view<?x?xf32> {tile.facts = #facts}) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a, 1 : !tile.view<?x?xf8E4M3FN>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
+    %x = tile.load %a[%c0, %kk] : !tile.view<?x?xf8E4M3FN> -> tensor<64x64xf8E4M3FN>
+    %d = tile.dot %x, %x, %s transpose_b {promote = false} : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN> -> tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %sum, %c[%c0, %c0] : tensor<64x64xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
 // CHECK-LABEL: @rounded_sums_in_parts
 // CHECK: tile.dot {{.*}} {atom = #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32>, parts = array<i64: 1, 1, 2>, promote = true, role = "compute"}
 tile.kernel @rounded_sums_in_parts(%a: !tile.view<?x?xf8E4M3FN> {tile.facts = #bytes},

@@ -112,6 +112,18 @@ tile.kernel @half(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xbf16>, %c: !tile.
   tile.return
 }
 
+// CHECK-LABEL: @said_not
+// CHECK: tile.dot {{.*}} transpose_b {swap = false}
+tile.kernel @said_not(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xbf16>, %c: !tile.view<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %x = tile.load %a[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+  %y = tile.load %b[%c0, %c0] : !tile.view<?x?xbf16> -> tensor<128x64xbf16>
+  %d = tile.dot %x, %y, %zero transpose_b {swap = false} : tensor<64x64xbf16>, tensor<128x64xbf16> -> tensor<64x128xf32>
+  tile.store %d, %c[%c0, %c0] : tensor<64x128xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+
 // CHECK-LABEL: @square
 // CHECK-NOT: swap
 tile.kernel @square(%a: !tile.view<?x?xbf16>, %b: !tile.view<?x?xbf16>, %c: !tile.view<?x?xf32>) {

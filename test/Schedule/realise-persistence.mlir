@@ -2,7 +2,7 @@
 // RUN: tile-opt %s --tile-realise-persistence | FileCheck %s
 
 // A launch makes as many programs as are wanted of the tiles that the grid has.
-// CHECK: module attributes {tile.metadata = {own_cluster = true, persistent_per_core = 1 : i64, programs = 8 : i64}}
+// CHECK: module attributes {tile.metadata = {even_programs = true, own_cluster = true, persistent_per_core = 1 : i64, programs = 8 : i64}}
 
 // CHECK-LABEL: tile.kernel @grouped
 // CHECK-NOT: tile.persistent
@@ -78,9 +78,9 @@ tile.kernel @deep(%m: index, %n: index, %l: index) attributes {
   tile.return
 }
 
-// One program a core: the launch cuts the grid.
+// One program a core, or as few as take as many rounds: the launch cuts the grid.
 // CHECK-LABEL: tile.kernel @cores
-tile.kernel @cores(%m: index, %n: index) attributes {tile.persistent = #tile.persistent<programs = 0>} grid {
+tile.kernel @cores(%m: index, %n: index) attributes {tile.persistent = #tile.persistent<programs = 0, even = true>} grid {
   // CHECK: %[[TILES:.*]] = arith.muli %m, %n : index
   // CHECK: tile.grid %[[TILES]]
   tile.grid %m, %n

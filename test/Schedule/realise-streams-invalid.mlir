@@ -183,3 +183,24 @@ tile.kernel @two(%x: !x, %n: index) attributes {
   } {tile.share = 4 : i64}
   tile.return
 }
+
+// -----
+
+!x = !tile.view<?xf32>
+!t = tensor<64xf32>
+
+// expected-error@+1 {{expected 'tile.persistent' without even programs, since 'tile.share' gives all of them as many trips, got even ones}}
+tile.kernel @even(%x: !x, %n: index) attributes {
+    tile.persistent = #tile.persistent<programs = 2, even = true>} grid {
+  tile.grid %n
+} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> !t {
+    %t = tile.load %x[%i] : !x -> !t
+    %a = arith.addf %s, %t : !t
+    scf.yield %a : !t
+  } {tile.share = "stream"}
+  tile.return
+}

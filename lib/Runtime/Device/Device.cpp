@@ -48,9 +48,10 @@ int64_t Executable::countPrograms(int64_t tiles, const LaunchTraits &traits) con
   int64_t cluster = plan.ownCluster ? countCluster(traits) : traits.cluster[0];
   if (plan.programsPerCore && device.cores)
     most = std::max(device.cores * plan.programsPerCore / cluster, int64_t(1)) * cluster;
-  // Where nobody counts cores, each tile has a program.
-  if (most == 0 || plan.streams)
-    return most == 0 ? tiles : most;
+  if (most == 0) // nobody counts cores: each tile has a program
+    return tiles;
+  if (plan.streams)
+    return most;
   if (!plan.evenPrograms || tiles <= most)
     return std::min(tiles, most);
   int64_t rounds = llvm::divideCeil(tiles, most);

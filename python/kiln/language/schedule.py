@@ -122,12 +122,12 @@ def pin(
     reads its operands itself: the place of a part's reads is right in front of it, and `in_flight`
     counts each part. With `promote` each part along k is summed up from zero and then added to the
     sum, for instructions that keep few bits of one. With `swap` the transpose is computed, so that
-    few rows are the instruction's columns. `extents` is what is computed of a product of two
-    matrices: its rows, its columns and its inner extent, each as it is or as the next power of two;
-    several inner extents, powers of two that add up to it, cut it into products that follow one
-    another. If nobody says, passes decide. `interleave` is how its instructions alternate with
-    those around it, on AMD's chips: rounds, each so many times over, as "16 x (1 read), 32 x (2
-    matrix, 1 load)".
+    few rows are the instruction's columns. False keeps passes from the one or the other. `extents`
+    is what is computed of a product of two matrices: its rows, its columns and its inner extent,
+    each as it is or as the next power of two; several inner extents, powers of two that add up to
+    it, cut it into products that follow one another. If nobody says, passes decide. `interleave` is
+    how its instructions alternate with those around it, on AMD's chips: rounds, each so many times
+    over, as "16 x (1 read), 32 x (2 matrix, 1 load)".
 
     Around the range of a loop: `depth` is how many slots the rings filled in it have; `role`,
     `stage` and `order` are those of the loop in the loop around it; `share` is how many programs

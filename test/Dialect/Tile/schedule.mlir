@@ -41,9 +41,9 @@ tile.kernel @decided(%a: !view, %b: !view, %k: index) attributes {
 }
 
 // CHECK-LABEL: tile.kernel @programs
-// CHECK-SAME: tile.per_core = 2 : i64, tile.persistent = #tile.persistent<programs = 0, group = 8>, tile.raster = "chiplets"
+// CHECK-SAME: tile.per_core = 2 : i64, tile.persistent = #tile.persistent<programs = 0, group = 8, even = true>, tile.raster = "chiplets"
 tile.kernel @programs(%n: index) attributes {
-    tile.persistent = #tile.persistent<programs = 0, group = 8>, tile.raster = "chiplets",
+    tile.persistent = #tile.persistent<programs = 0, group = 8, even = true>, tile.raster = "chiplets",
     tile.per_core = 2} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64xf32>

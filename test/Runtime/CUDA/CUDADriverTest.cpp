@@ -87,36 +87,27 @@ TEST_F(CUDATest, BlocksOfMoreThreadsThanTheCodeAllowsAreErrors) {
 // programs run parts of tiles.
 TEST_F(CUDATest, PersistentGrids) {
   KilnLaunchOptions options = gridOf(1000);
-  EXPECT_EQ(run(artifact("code", R"(],"persistent_per_core":2)"), &options).text, "");
-  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 200x1x1"));
-  options.grid[0] = 7;
-  EXPECT_EQ(run(artifact("code", R"(],"persistent_per_core":2)"), &options).text, "");
-  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 7x1x1"));
-  options.grid[0] = 1000;
-  EXPECT_EQ(run(artifact("code", R"(],"persistent_per_core":1,"cluster":[8,1,1])"), &options).text,
-            "");
-  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernelEx 96x1x1"));
-  // No more than run the tiles in as few rounds: ten of 91 programs, ten of 92 in whole clusters.
-  options.grid[0] = 910;
-  EXPECT_EQ(
-      run(artifact("code", R"(],"persistent_per_core":1,"even_programs":true)"), &options).text,
-      "");
-  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 91x1x1"));
-  options.grid[0] = 920;
-  EXPECT_EQ(
-      run(artifact("code", R"(],"programs":96,"even_programs":true,"cluster":[8,1,1])"), &options)
-          .text,
-      "");
-  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernelEx 96x1x1"));
-  options.grid[0] = 90;
-  EXPECT_EQ(
-      run(artifact("code", R"(],"persistent_per_core":1,"even_programs":true)"), &options).text,
-      "");
-  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 90x1x1"));
-  options.grid[0] = 1000;
+  auto launch = [&](int64_t tiles, const std::string &metadata) {
+    options.grid[0] = tiles;
+    EXPECT_EQ(run(artifact("code", "]," + metadata), &options).text, "");
+    return calls();
+  };
+  EXPECT_THAT(launch(1000, R"("persistent_per_core":2)"), HasSubstr("cuLaunchKernel 200x1x1"));
+  EXPECT_THAT(launch(7, R"("persistent_per_core":2)"), HasSubstr("cuLaunchKernel 7x1x1"));
+  EXPECT_THAT(launch(1000, R"("persistent_per_core":1,"cluster":[8,1,1])"),
+              HasSubstr("cuLaunchKernelEx 96x1x1"));
+  // No more than run the tiles in as few rounds: 91 of at most 100 run 910 in ten.
+  std::string even = R"("even_programs":true,)";
+  EXPECT_THAT(launch(910, even + R"("persistent_per_core":1)"), HasSubstr("cuLaunchKernel 91x1x1"));
+  EXPECT_THAT(launch(910, even + R"("programs":132)"), HasSubstr("cuLaunchKernel 130x1x1"));
+  EXPECT_THAT(launch(90, even + R"("persistent_per_core":1)"), HasSubstr("cuLaunchKernel 90x1x1"));
+  // 84 run 920 in eleven, or 88, which are whole clusters.
+  EXPECT_THAT(launch(920, even + R"("programs":88,"cluster":[8,1,1])"),
+              HasSubstr("cuLaunchKernelEx 88x1x1"));
+  EXPECT_THAT(launch(640, even + R"("programs":96,"cluster":[8,1,1])"),
+              HasSubstr("cuLaunchKernelEx 96x1x1"));
   // How many programs the code leaves room for is no such number.
-  EXPECT_EQ(run(artifact("code", R"(],"programs_per_core":2)"), &options).text, "");
-  EXPECT_THAT(calls(), HasSubstr("cuLaunchKernel 1000x1x1"));
+  EXPECT_THAT(launch(1000, R"("programs_per_core":2)"), HasSubstr("cuLaunchKernel 1000x1x1"));
   // Of a fixed number of programs; hidden memory is for all tiles, and the stream's own.
   options.stream = reinterpret_cast<void *>(0x51);
   EXPECT_EQ(run(artifact("code", R"(,{"kind":"workspace","bytes_per_program":8}],"programs":12)"),

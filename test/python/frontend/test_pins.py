@@ -32,6 +32,8 @@ def test_a_kernel_has_roles_and_a_persistent_grid() -> None:
 
 
 def test_a_persistent_grid_has_a_raster_and_programs_a_core() -> None:
+    text = lowered("kiln.grid(n)", 'kiln.pin(persistent=(8, 4, "even"))')
+    assert "tile.persistent = #tile.persistent<programs = 8, group = 4, even = true>" in text
     text = lowered("kiln.grid(n)", 'kiln.pin(persistent=0, raster="chiplets", per_core=2)')
     assert "tile.persistent = #tile.persistent<programs = 0, group = 1>" in text
     assert 'tile.raster = "chiplets", tile.per_core = 2 : i64' in text
@@ -290,6 +292,8 @@ REFUSED = [
     ('kiln.pin(roles="load")', "expected roles"),
     ('kiln.pin(roles=(kiln.role("a", warps=0),))', "expected warps of at least 1, got 0"),
     ("kiln.pin(persistent=(1, 2, 3))", "expected programs, or a pair of programs"),
+    ('kiln.pin(persistent=(1, "even"))', "expected programs, or a pair of programs"),
+    ('kiln.pin(persistent=(1, 2, "odd"))', "expected a constant int for `persistent`"),
     ('kiln.pin(raster="chiplets")', "expected persistent beside raster or before it"),
     ('kiln.pin(persistent=2, raster="spiral")', "expected a raster, got 'spiral'"),
     ("kiln.pin(persistent=0, per_core=0)", "expected per_core of at least 1, got 0"),

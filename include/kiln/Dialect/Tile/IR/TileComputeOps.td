@@ -51,11 +51,11 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
     flight that this makes counts; `reads_ahead` is how many parts ahead of its own dot a part's
     operands are read into registers. `part_stages` and `part_orders` are two numbers for each part, in
     the order of k, then m, then n: the stage of its reads and that of its dot, and their places among
-    what all parts do, each from 0 on. With `promote` each part along k is summed up on its own, from
-    zero, and then added to the sum: an atom that keeps few bits of a sum then loses them of one
-    part alone. With `swap` the transpose is computed, bᵀ · aᵀ + accumulatorᵀ
+    what all parts do, each from 0 on. With `promote = true` each part along k is summed up on its own,
+    from zero, and then added to the sum: an atom that keeps few bits of a sum then loses them of
+    one part alone. With `swap = true` the transpose is computed, bᵀ · aᵀ + accumulatorᵀ
     (`tile-realise-swap`): rows and columns change places in the atom, which comes to see few rows
-    as its columns.
+    as its columns. If nothing is said of these two, passes decide; `false` keeps them from it.
 
     With `scales`, those of a and those of b, it is a `tile.dot_scaled` that an instruction may
     run beside its warps (`tile-join-scales`): its element types and blocks are that op's. Operands
@@ -89,7 +89,7 @@ def Tile_DotOp : Tile_Op<"dot", [AlwaysSpeculatable, AllTypesMatch<["accumulator
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether it is said so; passes decide where nothing is said.
+    /// Whether the product is to be made so: where nothing is said, or decided yet, it is not.
     bool isPromoted() { return getPromote().value_or(false); }
     bool isSwapped() { return getSwap().value_or(false); }
     /// The extents M, N and K of one matrix product.

@@ -43,7 +43,8 @@ def Tile_PersistentAttr : Tile_Attr<"Persistent", "persistent"> {
     at one place along y, then those at the next; all of these at one place along z, then at the
     next. Of 0 programs there is one for each core of the device that the kernel is launched on.
     With `even` a launch makes no more of them than run the tiles in as few rounds: of 2048 tiles
-    128 programs in place of 132, each of which runs 16. `tile.persistent = false` keeps passes from deciding it.
+    128 programs in place of 132, each of which runs 16. `tile.persistent = false` keeps passes
+    from deciding it.
 
     ```mlir
     tile.persistent = #tile.persistent<programs = 132, group = 16, even = true>
