@@ -62,7 +62,7 @@ def pin(
     warps that run one part of the program each. `persistent` is how many programs are launched,
     each of which takes tiles of the grid in turn, 0 for `per_core` (1) a core of the device; or a
     pair of that and how many tiles along x are kept together, with "even" behind them for no more
-    programs than run the tiles in as few rounds, for tiles that all take equally long; if nobody says,
+    programs than run the tiles in as few rounds, for tiles that take equally long; if nobody says,
     passes decide, and False keeps them from it. `raster` is the order of tiles:
     "grouped", by these groups alone; "chiplets", such that the programs of one die of the chip take
     tiles that lie side by side; "longest_x", "longest_y" or "longest_z", from the last place along
