@@ -163,14 +163,14 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
     if (isHost)
       target.addOwnPasses(pm, stage);
     else
-      add(createLowerToThreads(), createCanonicalizerPass(), createCSEPass());
+      add(createLowerToThreads(), tile::createCanonicalize(), createCSEPass());
     return;
   case Stage::LLVM:
     if (!isHost)
       add(math::createMathExtendToSupportedTypes());
     target.addOwnPasses(pm, stage);
     if (!isHost)
-      add(createCanonicalizerPass(), createCSEPass());
+      add(tile::createCanonicalize(), createCSEPass());
     return;
   default:
     return;

@@ -37,7 +37,6 @@ void kiln::registerAllDialects(mlir::DialectRegistry &registry) {
 }
 
 void kiln::registerAllPasses() {
-  mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerLoopInvariantCodeMotionPass();
   tile::registerTilePasses();

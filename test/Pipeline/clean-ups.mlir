@@ -1,7 +1,7 @@
 // The clean-ups of a compile for a GPU: before anything is decided, once the kernel is one thread's,
 // and once it is LLVM's; none between a decision and what realises it, none twice.
 // RUN: tile-opt %s --tile-pipeline="target=nvptx:sm_90a" --mlir-print-ir-after-all -o %t 2>&1 \
-// RUN:   | FileCheck %s --implicit-check-not="After Canonicalizer" \
+// RUN:   | FileCheck %s --implicit-check-not="After Canonicalize" \
 // RUN:     --implicit-check-not="After CSE" --implicit-check-not="After Simplify" \
 // RUN:     --implicit-check-not="After HoistInvariants"
 
@@ -11,10 +11,10 @@
 // CHECK: IR Dump After DecideAtoms
 // CHECK: IR Dump After PlanSharedMemory
 // CHECK: IR Dump After LowerToThreads
-// CHECK: IR Dump After Canonicalizer
+// CHECK: IR Dump After Canonicalize
 // CHECK: IR Dump After CSE
 // CHECK: IR Dump After ConvertThreadsToNVVM
-// CHECK: IR Dump After Canonicalizer
+// CHECK: IR Dump After Canonicalize
 // CHECK: IR Dump After CSE
 tile.kernel @copy(%x: !tile.view<?xf32>, %y: !tile.view<?xf32>) grid {
   %one = arith.constant 1 : index

@@ -214,12 +214,16 @@ class Runner:
         return name
 
 
-FULL_BUILD_MINUTES = 15  # on two cores
+FULL_BUILD_MINUTES = 15  # on two quiet cores
+NEIGHBOURS = 2  # what others on the same machine may slow a build down by
 
 
 def judge_build(seconds, cores):
-    """Whether a build from nothing was quick enough. One core alone gets twice the time."""
-    result, limit = Result(), FULL_BUILD_MINUTES * 60 * 2 // min(cores, 2)
+    """Whether a build from nothing was quick enough, on a machine that is not ours alone.
+
+    One core alone gets twice the time.
+    """
+    result, limit = Result(), FULL_BUILD_MINUTES * NEIGHBOURS * 60 * 2 // min(cores, 2)
     if seconds <= limit:
         result.passed = 1
     else:

@@ -2,6 +2,7 @@
 #include "kiln/Target/CPU/CPU.h"
 #include "kiln/Binary/HostCode.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Target/CPU/Passes.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Registry.h"
@@ -95,7 +96,7 @@ void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {
   case Stage::Target:
     pm.addPass(createLowerTiles());
     pm.addPass(createLowerKernel());
-    pm.addPass(createCanonicalizerPass());
+    pm.addPass(tile::createCanonicalize());
     pm.addPass(createCSEPass());
     pm.addPass(createLegalizeArithmetic());
     pm.addPass(createExpandNarrowFloats());

@@ -2,6 +2,7 @@
 #include "kiln/Dialect/Tile/Transforms/Simplify.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -11,6 +12,7 @@
 using namespace mlir;
 
 namespace kiln::tile {
+#define GEN_PASS_DEF_CANONICALIZE
 #define GEN_PASS_DEF_HOISTINVARIANTS
 #define GEN_PASS_DEF_SIMPLIFY
 #include "kiln/Dialect/Tile/Transforms/Passes.h.inc"
@@ -29,11 +31,34 @@ static SmallVector<Operation *> findDecided(Operation *root) {
   return decided;
 }
 
-void rewriteUndecided(Operation *root, RewritePatternSet patterns, GreedyRewriteConfig config) {
+namespace {
+/// There and back is nothing, unless the type between is narrower.
+template <typename CastOp>
+struct CancelCasts : public OpRewritePattern<CastOp> {
+  using OpRewritePattern<CastOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {
+    auto first = op.getIn().template getDefiningOp<CastOp>();
+    if (!first || first.getIn().getType() != op.getType())
+      return failure();
+    auto width = [](Value value) {
+      Type type = getElementTypeOrSelf(value);
+      return type.isIndex() ? IndexType::kInternalStorageBitWidth : type.getIntOrFloatBitWidth();
+    };
+    if (width(first.getOut()) < width(first.getIn()))
+      return failure();
+    rewriter.replaceOp(op, first.getIn());
+    return success();
+  }
+};
+} // namespace
+
+void rewriteUndecided(Operation *root, const FrozenRewritePatternSet &patterns,
+                      GreedyRewriteConfig config) {
   // A walk of the region is what upstream's canonicaliser does; it can spare no op.
   SmallVector<Operation *> decided = findDecided(root);
   if (decided.empty()) {
-    (void)applyPatternsGreedily(root, std::move(patterns), config);
+    (void)applyPatternsGreedily(root, patterns, config);
     return;
   }
   // What is decided counts trips of the loop that it stands in, be it one trip for these sizes.
@@ -47,18 +72,28 @@ void rewriteUndecided(Operation *root, RewritePatternSet patterns, GreedyRewrite
       if (findAnyDecision(op).empty() && !loops.contains(op))
         ops.push_back(op);
     });
-  (void)applyOpPatternsGreedily(ops, std::move(patterns),
+  (void)applyOpPatternsGreedily(ops, patterns,
                                 config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps));
 }
 
-void canonicaliseUndecided(Operation *root) {
-  MLIRContext *context = root->getContext();
+/// The canonicalisation patterns of all ops, without those of MLIR 22 that change values: there
+/// `index_cast` of an `index_cast` is its operand even if the type between is narrower
+/// (llvm/llvm-project#90296, mended in MLIR 23).
+static FrozenRewritePatternSet findPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
   for (Dialect *dialect : context->getLoadedDialects())
     dialect->getCanonicalizationPatterns(patterns);
   for (RegisteredOperationName op : context->getRegisteredOperations())
     op.getCanonicalizationPatterns(patterns, context);
-  rewriteUndecided(root, std::move(patterns));
+  patterns.add<CancelCasts<arith::IndexCastOp>, CancelCasts<arith::IndexCastUIOp>>(context);
+  // By the names that patterns have for debugging.
+  return FrozenRewritePatternSet(std::move(patterns),
+                                 {"(anonymous namespace)::IndexCastOfIndexCast",
+                                  "(anonymous namespace)::IndexCastUIOfIndexCastUI"});
+}
+
+void canonicaliseUndecided(Operation *root) {
+  rewriteUndecided(root, findPatterns(root->getContext()));
 }
 
 void mergeUndecided(Operation *root) {
@@ -76,6 +111,21 @@ void mergeUndecided(Operation *root) {
 }
 
 namespace {
+struct Canonicalize : public impl::CanonicalizeBase<Canonicalize> {
+  LogicalResult initialize(MLIRContext *context) override {
+    patterns = std::make_shared<const FrozenRewritePatternSet>(findPatterns(context));
+    return success();
+  }
+  void runOnOperation() override {
+    GreedyRewriteConfig config;
+    config.setUseTopDownTraversal(true).setRegionSimplificationLevel(
+        GreedySimplifyRegionLevel::Normal);
+    // What has not settled after the driver's rounds is right as it is.
+    (void)applyPatternsGreedily(getOperation(), *patterns, config);
+  }
+  std::shared_ptr<const FrozenRewritePatternSet> patterns;
+};
+
 struct Simplify : public impl::SimplifyBase<Simplify> {
   void runOnOperation() override {
     canonicaliseUndecided(getOperation());

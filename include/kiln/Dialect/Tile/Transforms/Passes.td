@@ -146,6 +146,23 @@ def NarrowIndices : Pass<"tile-narrow-indices", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def Canonicalize : Pass<"canonicalize"> {
+  let summary = "applies the canonicalisation patterns of all ops";
+  let description = [{
+    Upstream's `canonicalize` without the patterns of MLIR 22 that change values: a cast of an index
+    to a narrower type and back drops bits, and stays
+    ([llvm-project#90296](https://github.com/llvm/llvm-project/issues/90296)).
+
+    ```mlir
+    %byte = arith.index_cast %i : index to i8
+    %low = arith.index_cast %byte : i8 to index       // upstream makes it %i
+    %wide = arith.index_cast %i : index to i64
+    %same = arith.index_cast %wide : i64 to index     // becomes %i
+    ```
+    The test is `test/Dialect/Tile/narrow-casts.mlir`.
+  }];
+}
+
 def Simplify : Pass<"tile-simplify", "::mlir::ModuleOp"> {
   let summary = "canonicalises and merges equal ops, except those that carry a decision";
   let description = [{

@@ -9,9 +9,9 @@
 namespace kiln::tile {
 
 /// Applies patterns, and folds, until nothing changes.
-void rewriteUndecided(mlir::Operation *root, mlir::RewritePatternSet patterns,
+void rewriteUndecided(mlir::Operation *root, const mlir::FrozenRewritePatternSet &patterns,
                       mlir::GreedyRewriteConfig config = {});
-/// The same by the canonicalisation patterns of all ops.
+/// The same by the canonicalisation patterns of all ops, without those that change values.
 void canonicaliseUndecided(mlir::Operation *root);
 /// Computes equal things once, and drops what nobody uses.
 void mergeUndecided(mlir::Operation *root);
