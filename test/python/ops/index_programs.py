@@ -10,66 +10,23 @@ can be held against `outputs`.
 from __future__ import annotations
 
 import numpy as np
+from index_control import ControlFlow
+from index_values import (
+    ASSIGNMENTS,
+    BITS,
+    PREDICATES,
+    SIMPLE,
+    Value,
+    compare,
+    divide,
+    unsigned,
+    wrap,
+)
 
-BITS = {"i8": 8, "i32": 32, "i64": 64, "index": 64}
-ASSIGNMENTS = 5
 OUTPUTS = 6
 
 
-def wrap(values: np.ndarray, type: str) -> np.ndarray:
-    bits = BITS[type]
-    if bits == 64:
-        return values.astype(np.int64)
-    return values.astype(np.int64).astype(f"int{bits}").astype(np.int64)
-
-
-def unsigned(values: np.ndarray, type: str) -> np.ndarray:
-    bits = BITS[type]
-    return values.astype(np.uint64) if bits == 64 else values.astype(np.int64) & ((1 << bits) - 1)
-
-
-def compare(predicate: str, a: np.ndarray, b: np.ndarray, type: str) -> np.ndarray:
-    if predicate[0] == "u":
-        a, b = unsigned(a, type), unsigned(b, type)
-    how = predicate[-2:] if predicate not in ("eq", "ne") else predicate
-    table = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
-             "eq": np.equal, "ne": np.not_equal}  # fmt: skip
-    return table[how](a, b)
-
-
-def divide(op: str, a: np.ndarray, b: np.ndarray, type: str) -> np.ndarray:
-    """Divisors are positive."""
-    if op in ("divui", "remui"):
-        a, b = unsigned(a, type), unsigned(b, type)
-        return wrap(a // b if op == "divui" else a % b, type)
-    if op == "floordivsi":
-        return wrap(np.floor_divide(a, b), type)
-    quotient = np.floor_divide(a, b)
-    quotient = quotient + ((a < 0) & (quotient * b != a))
-    return wrap(quotient if op == "divsi" else a - quotient * b, type)
-
-
-SIMPLE = {
-    "addi": np.add, "subi": np.subtract, "muli": np.multiply, "andi": np.bitwise_and,
-    "ori": np.bitwise_or, "xori": np.bitwise_xor, "minsi": np.minimum, "maxsi": np.maximum,
-}  # fmt: skip
-PREDICATES = ("slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge", "eq", "ne")
-
-
-class Value:
-    """One name of the program. `now` holds its values, an array for each choice of arguments."""
-
-    def __init__(self, name, type, shape, now):
-        self.name, self.type, self.shape, self.now = name, type, shape, now
-
-    @property
-    def ir(self) -> str:
-        if self.shape == ():
-            return self.type
-        return f"tensor<{'x'.join(map(str, self.shape))}x{self.type}>"
-
-
-class Program:
+class Program(ControlFlow):
     def __init__(self, rng: np.random.Generator, number: int, first_line: int, to_run=False):
         self.rng, self.number, self.to_run = rng, number, to_run
         self.lines: list[str] = []
@@ -77,6 +34,7 @@ class Program:
         self.seen: dict[int, list[list[np.ndarray]]] = {}
         self.count = 0
         self.body: list = []  # what to run again, in a loop
+        self.active = [True] * ASSIGNMENTS  # the choices that come to this place
         self.build()
 
     # ===- Text ----------------------------------------------------------------------------===#
@@ -97,11 +55,16 @@ class Program:
 
         def step():
             value.now = [np.asarray(compute(i), np.int64) for i in range(ASSIGNMENTS)]
-            self.seen[at][0].extend(value.now)
+            self.see(at, [value.now])
 
         step()
         self.body.append(step)
         return value
+
+    def see(self, at: int, values: list[list[np.ndarray]]) -> None:
+        """What the results of a line are, for the choices that come to it."""
+        for seen, now in zip(self.seen[at], values, strict=True):
+            seen.extend(v for v, active in zip(now, self.active, strict=True) if active)
 
     # ===- Programs --------------------------------------------------------------------------===#
 
@@ -150,7 +113,7 @@ class Program:
             )
         self.steps(12)
         if rng.random() < 0.6:
-            self.loop()
+            self.pick([self.loop, self.while_loop])()
         self.steps(10)
         if self.to_run:
             self.store()
@@ -183,7 +146,7 @@ class Program:
     def step(self) -> Value:
         make = self.pick([self.constant, self.iota, self.splat, self.binary, self.binary, self.binary,
                           self.shift, self.division, self.division, self.cast, self.choose,
-                          self.shape, self.shape, self.scalar])  # fmt: skip
+                          self.shape, self.shape, self.scalar, self.branch])  # fmt: skip
         return make()
 
     def tiles(self):
@@ -367,44 +330,6 @@ class Program:
             return a
         return self.emit(f"tile.reshape {a.name} : {a.ir} -> {ir}", a.type, shape,
                          lambda i: a.now[i].reshape(shape))  # fmt: skip
-
-    def loop(self) -> None:
-        """Two tiles go round; each turn computes them anew of one another and of the turn."""
-        first = self.tile()
-        second = self.like(first)
-        low = self.constant_of("index", (), int(self.pick([0, 8])))
-        high = self.constant_of("index", (), int(self.pick([24, 25])))
-        step = self.constant_of("index", (), int(self.pick([1, 8, 5])))
-        a, b = (Value(f"%c{self.count}_{k}", first.type, first.shape, v.now)
-                for k, v in enumerate((first, second)))  # fmt: skip
-        result = f"%r{self.count}"
-        turn = Value(f"%t{self.count}", "index", (), [low.now[i] for i in range(ASSIGNMENTS)])
-        at = self.line(
-            f"{result}:2 = scf.for {turn.name} = {low.name} to {high.name} step {step.name} "
-            f"iter_args({a.name} = {first.name}, {b.name} = {second.name}) -> ({a.ir}, {b.ir}) {{"
-        )
-        outer, pool, self.body = self.body, self.pool, []
-        stop, by = int(high.now[0]), int(step.now[0])
-        before = (list(first.now), list(second.now))
-        self.pool = [*pool, a, b, turn]
-        self.steps(6)
-        ends = [self.pick([v for v in self.pool if v.ir == a.ir]) for _ in range(2)]
-        self.line(f"scf.yield {ends[0].name}, {ends[1].name} : {a.ir}, {b.ir}")
-        self.line("}")
-        # The first turn has been computed.
-        position, inside = int(low.now[0]), self.body
-        out = before
-        while position < stop:
-            if position != int(low.now[0]):
-                a.now, b.now = out
-                turn.now = [np.int64(position)] * ASSIGNMENTS
-                for run in inside:
-                    run()
-            out = (list(ends[0].now), list(ends[1].now))
-            position += by
-        results = [Value(f"{result}#{k}", a.type, a.shape, out[k]) for k in range(2)]
-        self.seen[at] = [list(out[0]), list(out[1])]
-        self.body, self.pool = outer, [*pool, *results]
 
 
 def check(claim: dict, values: list[np.ndarray]) -> str | None:

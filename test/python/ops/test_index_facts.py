@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from index_programs import ASSIGNMENTS, OUTPUTS, Program, check
+from index_programs import OUTPUTS, Program, check
+from index_values import ASSIGNMENTS
 from placing import Placement
 from tiles import DEVICE, compile_text, launch
 

@@ -76,9 +76,21 @@ void rewriteUndecided(Operation *root, const FrozenRewritePatternSet &patterns,
                                 config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps));
 }
 
-/// The canonicalisation patterns of all ops, without those of MLIR 22 that change values: there
-/// `index_cast` of an `index_cast` is its operand even if the type between is narrower
-/// (llvm/llvm-project#90296, mended in MLIR 23).
+/// Patterns of MLIR 22 that change values, by the names that they have for debugging. Later releases
+/// mend them.
+static SmallVector<std::string> nameUnsoundPatterns() {
+  return {
+      // A cast of a cast is its operand, even if the type between is narrower
+      // (llvm/llvm-project#90296).
+      "(anonymous namespace)::IndexCastOfIndexCast",
+      "(anonymous namespace)::IndexCastUIOfIndexCastUI",
+      // The result of an `if` that a loop's condition forwards twice becomes another branch's value
+      // (llvm/llvm-project#219456).
+      "(anonymous namespace)::WhileMoveIfDown",
+  };
+}
+
+/// The canonicalisation patterns of all ops, without those that change values.
 static FrozenRewritePatternSet findPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
   for (Dialect *dialect : context->getLoadedDialects())
@@ -86,10 +98,7 @@ static FrozenRewritePatternSet findPatterns(MLIRContext *context) {
   for (RegisteredOperationName op : context->getRegisteredOperations())
     op.getCanonicalizationPatterns(patterns, context);
   patterns.add<CancelCasts<arith::IndexCastOp>, CancelCasts<arith::IndexCastUIOp>>(context);
-  // By the names that patterns have for debugging.
-  return FrozenRewritePatternSet(std::move(patterns),
-                                 {"(anonymous namespace)::IndexCastOfIndexCast",
-                                  "(anonymous namespace)::IndexCastUIOfIndexCastUI"});
+  return FrozenRewritePatternSet(std::move(patterns), nameUnsoundPatterns());
 }
 
 void canonicaliseUndecided(Operation *root) {

@@ -149,9 +149,11 @@ def NarrowIndices : Pass<"tile-narrow-indices", "::mlir::ModuleOp"> {
 def Canonicalize : Pass<"canonicalize"> {
   let summary = "applies the canonicalisation patterns of all ops";
   let description = [{
-    Upstream's `canonicalize` without the patterns of MLIR 22 that change values: a cast of an index
+    Upstream's `canonicalize` without the patterns of MLIR 22 that change values. A cast of an index
     to a narrower type and back drops bits, and stays
-    ([llvm-project#90296](https://github.com/llvm/llvm-project/issues/90296)).
+    ([llvm-project#90296](https://github.com/llvm/llvm-project/issues/90296)); an `scf.if` stays in
+    front of an `scf.condition` that forwards its result
+    ([llvm-project#219456](https://github.com/llvm/llvm-project/issues/219456)).
 
     ```mlir
     %byte = arith.index_cast %i : index to i8
@@ -159,7 +161,7 @@ def Canonicalize : Pass<"canonicalize"> {
     %wide = arith.index_cast %i : index to i64
     %same = arith.index_cast %wide : i64 to index     // becomes %i
     ```
-    The test is `test/Dialect/Tile/narrow-casts.mlir`.
+    The tests are `test/Dialect/Tile/narrow-casts.mlir` and `forwarded-twice.mlir`.
   }];
 }
 
