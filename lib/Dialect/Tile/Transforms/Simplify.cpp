@@ -76,8 +76,8 @@ void rewriteUndecided(Operation *root, const FrozenRewritePatternSet &patterns,
                                 config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps));
 }
 
-/// Patterns of MLIR 22 that change values, by the names that they have for debugging. Later releases
-/// mend them.
+/// Patterns of MLIR 22 that change values, by the names that they have for debugging. Later
+/// releases mend them.
 static SmallVector<std::string> nameUnsoundPatterns() {
   return {
       // A cast of a cast is its operand, even if the type between is narrower
