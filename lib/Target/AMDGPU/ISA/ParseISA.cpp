@@ -158,9 +158,9 @@ static void followLanes(std::vector<kiln::amdgcn::Instruction> &code) {
       }))
     return;
   for (kiln::amdgcn::Instruction &each : code)
-    if (each.mnemonic == "s_cbranch_execnz")
+    if (each.operation == Operation::BranchIfAnyLane)
       each.fallsThrough = false;
-    else if (each.mnemonic == "s_cbranch_execz")
+    else if (each.operation == Operation::BranchIfNoLane)
       each.target.reset();
 }
 
@@ -171,16 +171,16 @@ static void findBarrierWords(std::vector<kiln::amdgcn::Instruction> &code) {
   std::optional<unsigned> branch, read;
   bool hasSlept = false;
   for (auto [at, each] : enumerate(code)) {
-    if (each.kind == Kind::AtomicLDS && StringRef(each.mnemonic).starts_with("ds_inc_")) {
+    if (each.kind == Kind::AtomicLDS && each.operation == Operation::CountRound) {
       each.isArrival = true;
       if (branch)
         code[*branch].target.reset();
     }
-    if (each.mnemonic == "s_cbranch_execz")
+    if (each.operation == Operation::BranchIfNoLane)
       branch = at;
     else if (each.kind == Kind::Branch || each.isArrival)
       branch.reset();
-    if (each.mnemonic == "s_sleep") {
+    if (each.operation == Operation::Sleep) {
       if (read)
         code[*read].isLook = true;
       read.reset();
@@ -226,7 +226,10 @@ Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
   std::unique_ptr<MCObjectFileInfo> objectFile(
       target->createMCObjectFileInfo(context, /*PIC=*/false));
   context.setObjectFileInfo(objectFile.get());
-  InstructionDescriber describer(*instructions, *registers, getGeneration(chip));
+  std::unique_ptr<MCInstPrinter> printer(target->createMCInstPrinter(
+      triple, asmInfo->getAssemblerDialect(), *asmInfo, *instructions, *registers));
+  InstructionDescriber describer(*instructions, *registers, *subtarget, *printer,
+                                 getGeneration(chip));
   CodeStreamer streamer(context, sources, describer);
   sources.setDiagHandler(
       [](const SMDiagnostic &diagnostic, void *streamer) {

@@ -91,7 +91,7 @@ static std::optional<unsigned> findLoneBarrier(const KernelCode &kernel, unsigne
       barrier = at - 1;
     else if (passed.target && !passed.fallsThrough)
       at = *passed.target;
-    else if (passed.kind != Kind::Wait && passed.mnemonic != "s_nop")
+    else if (passed.kind != Kind::Wait && passed.operation != Operation::Nothing)
       return std::nullopt;
   }
   return std::nullopt;
