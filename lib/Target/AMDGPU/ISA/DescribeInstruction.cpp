@@ -37,6 +37,9 @@ InstructionDescriber::InstructionDescriber(const MCInstrInfo &instructions,
     if (is_contained({StringRef("M0"), coded}, registers.getName(reg)))
       known.insert_or_assign(reg, Registers{'s', code, code});
   m0 = {'s', code, code};
+  for (unsigned reg : seq<unsigned>(1, registers.getNumRegs()))
+    if (StringRef("SCC") == registers.getName(reg))
+      condition = reg;
 }
 
 std::optional<Registers> InstructionDescriber::getRegisters(MCRegister reg) const {
@@ -96,9 +99,11 @@ void InstructionDescriber::describeOperands(const MCInst &inst, Instruction &ins
   for (MCPhysReg reg : desc.implicit_uses())
     if (auto used = getRegisters(reg))
       instruction.reads.push_back(*used);
-  for (MCPhysReg reg : desc.implicit_defs())
+  for (MCPhysReg reg : desc.implicit_defs()) {
+    instruction.writesCondition |= reg == condition;
     if (auto written = getRegisters(reg))
       instruction.writes.push_back(*written);
+  }
 }
 
 //===- Memory -------------------------------------------------------------------------------===//

@@ -45,6 +45,8 @@ private:
   /// Registers of 32 bits by LLVM's number.
   llvm::DenseMap<unsigned, Registers> known;
   Registers m0;
+  /// What scalar comparisons write.
+  unsigned condition = 0;
 };
 
 } // namespace kiln::amdgcn

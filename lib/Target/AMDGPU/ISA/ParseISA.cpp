@@ -1,5 +1,6 @@
 // Assembly text as instructions, by LLVM's assembler: a streamer keeps what it is told.
 #include "DescribeInstruction.h"
+#include "Lanes.h"
 #include "kiln/Support/CodeGenerators.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/MC/MCAsmInfo.h"
@@ -147,21 +148,6 @@ static Error readMetadata(StringRef text, std::vector<Open> &all) {
     if (Error error = readBlock(rest.split(".end_amdgpu_metadata").first, all))
       return error;
   return Error::success();
-}
-
-/// A wave begins with some lane on. While nothing turns lanes off, LLVM's branches by whether any
-/// is on are its way to write those that it always takes, or never.
-static void followLanes(std::vector<kiln::amdgcn::Instruction> &code) {
-  static constexpr Registers exec{'s', 126, 127};
-  if (any_of(code, [](const kiln::amdgcn::Instruction &each) {
-        return any_of(each.writes, [](const Registers &written) { return written.overlaps(exec); });
-      }))
-    return;
-  for (kiln::amdgcn::Instruction &each : code)
-    if (each.operation == Operation::BranchIfAnyLane)
-      each.fallsThrough = false;
-    else if (each.operation == Operation::BranchIfNoLane)
-      each.target.reset();
 }
 
 /// One lane of a wave arrives for all, and is there wherever the wave is: the branch of the other

@@ -30,7 +30,15 @@ Range Ranges::get(const Operand &operand) const {
 static constexpr char kLaneFile = 'l';
 static constexpr unsigned kMostLanes = 64;
 
+/// Whether any lane met a comparison, as far as that is a constant: of the registers for it.
+static constexpr char kMetFile = 'm';
+static constexpr Registers kMet{'s', 106, 107}, kLanes{'s', 126, 127};
+
 void Ranges::set(const Registers &registers, Range range) {
+  if (registers.overlaps(kMet))
+    known.erase({kMetFile, 0});
+  if (comparison && registers.overlaps(comparison->registers))
+    comparison.reset();
   for (unsigned number = registers.first; number <= registers.last; ++number) {
     if (registers.file == 'v')
       known.erase(known.lower_bound({kLaneFile, number * kMostLanes}),
@@ -43,7 +51,9 @@ void Ranges::set(const Registers &registers, Range range) {
 }
 
 bool Ranges::join(const Ranges &other, bool widen) {
-  bool changed = false;
+  bool changed = comparison && !(comparison == other.comparison);
+  if (changed)
+    comparison.reset();
   for (auto it = known.begin(); it != known.end();) {
     Range theirs = other.get(it->first.first, it->first.second);
     Range both{std::min(it->second.low, theirs.low), std::max(it->second.high, theirs.high),
@@ -110,6 +120,9 @@ static Range add(Range a, Range b) {
   if (!(getOnes(a) & getOnes(b)))
     return bitOr(a, b);
   Range sum{a.low + b.low, a.high + b.high, std::min(a.zeros, b.zeros)};
+  // All of them wrap, as where a negative number is added.
+  if (sum.low > UINT32_MAX)
+    return {sum.low - UINT32_MAX - 1, sum.high - UINT32_MAX - 1, sum.zeros};
   return sum.high > UINT32_MAX ? Range() : sum;
 }
 static Range bitXor(Range a, Range b) { return join(a, b, 0); }
@@ -343,7 +356,106 @@ void Ranges::apply(const Instruction &instruction) {
     if (const std::optional<Registers> &result = instruction.operands[at].registers)
       set(*result, range);
   }
+  applyWide(instruction);
+  applyComparison(instruction);
 }
+
+//===- Branches -----------------------------------------------------------------------------===//
+
+void Ranges::setThreads(unsigned threads) {
+  known[{'v', 0}] = {0, threads - 1, 0, fill(threads - 1)};
+}
+
+/// Constants of 64 bits, and whether any lane meets one: LLVM asks so only where lanes are on.
+void Ranges::applyWide(const Instruction &instruction) {
+  ArrayRef<Operand> operands = instruction.operands;
+  auto isMask = [](const Operand &operand, const Registers &whole) {
+    return operand.registers && operand.registers->first == whole.first &&
+           operand.registers->overlaps(whole);
+  };
+  if (instruction.operation == Operation::MoveWide && operands.size() >= 2 && operands[1].number &&
+      operands[0].registers && isInt<7>(*operands[1].number)) {
+    Registers low = *operands[0].registers, high = low;
+    low.last = low.first, high.first = high.last;
+    set(low, getConstant(uint32_t(*operands[1].number)));
+    set(high, getConstant(uint32_t(*operands[1].number >> 32)));
+  }
+  bool isAnd =
+      instruction.operation == Operation::And || instruction.operation == Operation::AndWide;
+  bool isAndNot =
+      instruction.operation == Operation::AndNot || instruction.operation == Operation::AndNotWide;
+  if ((!isAnd && !isAndNot) || operands.size() < 3 || !isMask(operands[0], kMet) ||
+      !isMask(operands[1], kLanes) || !operands[2].registers)
+    return;
+  const Registers &flag = *operands[2].registers;
+  std::optional<bool> all;
+  for (unsigned number = flag.first; number <= flag.last; ++number) {
+    Range part = get(flag.file, number);
+    if (part.low != part.high || (part.low != 0 && part.low != UINT32_MAX) ||
+        (all && *all != (part.low != 0)))
+      return;
+    all = part.low != 0;
+  }
+  known[{kMetFile, 0}] = getConstant(*all == isAnd);
+}
+
+void Ranges::applyComparison(const Instruction &instruction) {
+  if (!instruction.writesCondition)
+    return;
+  comparison.reset();
+  ArrayRef<Operand> operands = instruction.operands;
+  if (instruction.operation >= Operation::IsEqual &&
+      instruction.operation <= Operation::IsGreaterOrEqual && operands.size() == 2 &&
+      operands[0].registers && operands[1].number)
+    comparison = {*operands[0].registers, instruction.operation, uint32_t(*operands[1].number)};
+}
+
+std::optional<bool> Ranges::isTaken(const Instruction &branch) const {
+  auto met = known.find({kMetFile, 0});
+  if (met == known.end() || (branch.operation != Operation::BranchIfNoneMeet &&
+                             branch.operation != Operation::BranchIfAnyMeet))
+    return std::nullopt;
+  return (met->second.low != 0) == (branch.operation == Operation::BranchIfAnyMeet);
+}
+
+void Ranges::refine(const Instruction &branch, bool isTaken) {
+  if (!comparison || comparison->registers.first != comparison->registers.last ||
+      (branch.operation != Operation::BranchIf && branch.operation != Operation::BranchIfNot))
+    return;
+  bool holds = isTaken == (branch.operation == Operation::BranchIf);
+  Range range = get(comparison->registers.file, comparison->registers.first);
+  uint64_t low = range.low, high = range.high, number = comparison->number;
+  auto atMost = [&](bool isBelow) { high = std::min(high, number - (isBelow && number != 0)); };
+  auto atLeast = [&](bool isAbove) { low = std::max(low, number + isAbove); };
+  switch (comparison->operation) {
+  case Operation::IsEqual:
+  case Operation::IsUnequal:
+    if (holds == (comparison->operation == Operation::IsEqual))
+      low = std::max(low, number), high = std::min(high, number);
+    break;
+  case Operation::IsLess:
+    holds ? atMost(true) : atLeast(false);
+    break;
+  case Operation::IsLessOrEqual:
+    holds ? atMost(false) : atLeast(true);
+    break;
+  case Operation::IsGreater:
+    holds ? atLeast(true) : atMost(false);
+    break;
+  case Operation::IsGreaterOrEqual:
+    holds ? atLeast(false) : atMost(true);
+    break;
+  default:
+    break;
+  }
+  // If nothing is left no wave comes this way; what was known does not harm.
+  if (low > high)
+    return;
+  range.low = low, range.high = high, range.ones &= fill(high);
+  known[{comparison->registers.file, comparison->registers.first}] = range;
+}
+
+//===- Places -------------------------------------------------------------------------------===//
 
 /// The bytes from one offset behind a base to so many from another one. Addresses wrap: what goes
 /// beyond the last one may be anywhere.
