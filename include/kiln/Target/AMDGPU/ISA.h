@@ -55,6 +55,68 @@ enum class Kind {
   End
 };
 
+/// What an instruction computes, or what else it is known by, where that matters to a proof. What
+/// is none of these may give any number.
+enum class Operation {
+  None,
+  Move,
+  MoveWide,  ///< of 64 bits
+  MoveShort, ///< of 16 bits with a sign, as all short forms
+  Add,
+  AddShort,
+  Add3,
+  Multiply,
+  MultiplyShort,
+  MultiplyAdd,
+  And,
+  AndWide,
+  AndNot,
+  AndNotWide,
+  AndOr,
+  Or,
+  OrWide,
+  Or3,
+  Xor,
+  Xor3,
+  XorAdd,
+  ByTable, ///< any function of three bits
+  ShiftLeft,
+  ShiftLeftReversed, ///< the amount first
+  ShiftRight,
+  ShiftRightReversed,
+  ShiftLeftAdd,
+  ShiftLeft1Add,
+  ShiftLeft2Add,
+  ShiftLeft3Add,
+  ShiftLeft4Add,
+  ShiftLeftOr,
+  AddShiftLeft,
+  SetBit,
+  ClearBit,
+  ExtractBits,
+  InsertBits,
+  Either,    ///< one of its operands
+  SaveLanes, ///< puts by which lanes are on, and turns some off
+  WriteLane,
+  ReadLane,
+  PermuteRows, ///< moves numbers between lanes without LDS
+  CountRound,  ///< counts a word up to a bound, then from zero again
+  Sleep,
+  Nothing,
+  IsEqual, ///< comparisons of unsigned numbers by the scalar unit
+  IsUnequal,
+  IsLess,
+  IsLessOrEqual,
+  IsGreater,
+  IsGreaterOrEqual,
+  BranchIfNoLane, ///< by exec
+  BranchIfAnyLane,
+  BranchIfNoneMeet, ///< by vcc
+  BranchIfAnyMeet,
+  BranchIfNot, ///< by what a comparison gave
+  BranchIf
+};
+
 /// One operand as LLVM keeps it; neither a register nor a number if it is a symbol.
 struct Operand {
   std::optional<Registers> registers;
@@ -67,10 +129,15 @@ struct Operand {
 };
 
 struct Instruction {
-  /// As it is written; of two instructions in one, that of the second half too.
-  std::string mnemonic, secondMnemonic;
+  /// As it is written, for messages and figures alone.
+  std::string mnemonic;
   unsigned line = 0;
   Kind kind = Kind::Other;
+  /// Of two instructions in one, that of the second half too.
+  Operation operation = Operation::None, secondOperation = Operation::None;
+  bool isDual = false;
+  /// By the scalar unit; and whether it gives that unit's condition (scc).
+  bool isScalar = false, writesCondition = false;
   /// In LLVM's order: results first. Registers that the text does not name are not among them.
   llvm::SmallVector<Operand, 8> operands;
   /// All registers that it reads and writes, whether the text names them or not.
@@ -79,7 +146,7 @@ struct Instruction {
   /// Of a memory access: the bytes that one lane moves by one address (a lane's share of the
   /// result for a matrix instruction is not given).
   unsigned bytes = 0;
-  /// Of a memory access: its offset; of one to two places, in units of one of them, both.
+  /// Of a memory access: its offset in bytes; of one to two places, both.
   llvm::SmallVector<unsigned, 2> offsets;
   /// Of an access to LDS: where the address stands.
   std::optional<Operand> address;
@@ -109,6 +176,8 @@ struct KernelCode {
   llvm::StringMap<int64_t> metadata;
 
   unsigned getWaveSize() const;
+  /// How many threads a block has, at the most; blocks of tile programs have one dimension.
+  unsigned getThreads() const;
   /// Whether all threads of a block are one wave, so that no barrier is needed, and none is kept.
   bool isOneWave() const;
   /// Whether stores are counted apart from loads (from gfx10 on).
@@ -120,6 +189,9 @@ struct KernelCode {
   bool fillsInOrder() const;
   /// The most that a counter can say; a wait for that many or more waits for nothing.
   unsigned getCounterLimit(Counter counter) const;
+  /// The barrier that a branch passes by, if nothing else of meaning stands there; it may stand
+  /// elsewhere, for several branches.
+  std::optional<unsigned> findLoneBarrier(unsigned branch) const;
   /// The loops that hold no other: the instructions of each, in order.
   std::vector<std::vector<unsigned>> getInnerLoops() const;
 };

@@ -27,7 +27,9 @@
 // The state before an instruction is, for each access that may be outstanding, how many of its
 // kind were issued since at the least: a wait for n completes what is at least n old. Where paths
 // meet, the younger counts. Places in LDS are intervals of bytes, found by following what is known
-// of the size of registers (Ranges.h); what is not known is all of it.
+// of the size of registers (Ranges.h), and by what branches tell of it: so waves of a role are
+// those that its comparisons let pass. What is not known is all of it. Where LLVM joins paths of
+// several roles and parts them again by a constant, each is followed by itself.
 #ifndef KILN_TARGET_AMDGPU_WAITS_H
 #define KILN_TARGET_AMDGPU_WAITS_H
 

@@ -58,12 +58,11 @@ static json::Object describe(ArrayRef<const Instruction *> code, bool withWaits)
     const Instruction &instruction = *each;
     if (StringRef group = getGroup(instruction); !group.empty())
       add(getGroupObject(all, group), utostr(instruction.bytes), 1);
-    StringRef name = instruction.mnemonic;
     if (instruction.kind == Kind::Matrix)
-      add(getGroupObject(all, "matrix"), name, 1);
+      add(getGroupObject(all, "matrix"), instruction.mnemonic, 1);
     if (instruction.kind == Kind::PermuteLanes)
       add(getGroupObject(all, "lane_permutes"), "lds", 1);
-    if (name.contains("permlane"))
+    if (instruction.operation == Operation::PermuteRows)
       add(getGroupObject(all, "lane_permutes"), "permlane", 1);
     if (instruction.permutesLanes)
       add(getGroupObject(all, "lane_permutes"), "dpp", 1);

@@ -17,9 +17,11 @@ unsigned KernelCode::getWaveSize() const {
   return getNumber(*this, "wavefront_size", getGeneration(chip) < 10 ? 64 : 32);
 }
 
-bool KernelCode::isOneWave() const {
-  return getNumber(*this, "max_flat_workgroup_size", 1024) <= getWaveSize();
+unsigned KernelCode::getThreads() const {
+  return getNumber(*this, "max_flat_workgroup_size", 1024);
 }
+
+bool KernelCode::isOneWave() const { return getThreads() <= getWaveSize(); }
 
 bool KernelCode::countsStoresApart() const { return getGeneration(chip) >= 10; }
 bool KernelCode::countsScalarsApart() const { return getGeneration(chip) >= 12; }
@@ -30,6 +32,26 @@ unsigned KernelCode::getCounterLimit(Counter counter) const {
   if (counter == Counter::Scalar && countsScalarsApart())
     return 31;
   return isShort && getGeneration(chip) < 10 ? 15 : 63;
+}
+
+std::optional<unsigned> KernelCode::findLoneBarrier(unsigned branch) const {
+  const Instruction &instruction = code[branch];
+  if (!instruction.target || !instruction.fallsThrough)
+    return std::nullopt;
+  std::optional<unsigned> barrier;
+  unsigned at = branch + 1;
+  for (size_t steps = 0; steps < code.size() && at < code.size(); ++steps) {
+    if (at == *instruction.target)
+      return barrier;
+    const Instruction &passed = code[at++];
+    if (passed.kind == Kind::Barrier && !barrier)
+      barrier = at - 1;
+    else if (passed.target && !passed.fallsThrough)
+      at = *passed.target;
+    else if (passed.kind != Kind::Wait && passed.operation != Operation::Nothing)
+      return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 std::vector<std::vector<unsigned>> KernelCode::getInnerLoops() const {

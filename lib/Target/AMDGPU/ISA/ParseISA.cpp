@@ -1,5 +1,6 @@
 // Assembly text as instructions, by LLVM's assembler: a streamer keeps what it is told.
 #include "DescribeInstruction.h"
+#include "Lanes.h"
 #include "kiln/Support/CodeGenerators.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/MC/MCAsmInfo.h"
@@ -149,21 +150,6 @@ static Error readMetadata(StringRef text, std::vector<Open> &all) {
   return Error::success();
 }
 
-/// A wave begins with some lane on. While nothing turns lanes off, LLVM's branches by whether any
-/// is on are its way to write those that it always takes, or never.
-static void followLanes(std::vector<kiln::amdgcn::Instruction> &code) {
-  static constexpr Registers exec{'s', 126, 127};
-  if (any_of(code, [](const kiln::amdgcn::Instruction &each) {
-        return any_of(each.writes, [](const Registers &written) { return written.overlaps(exec); });
-      }))
-    return;
-  for (kiln::amdgcn::Instruction &each : code)
-    if (each.mnemonic == "s_cbranch_execnz")
-      each.fallsThrough = false;
-    else if (each.mnemonic == "s_cbranch_execz")
-      each.target.reset();
-}
-
 /// One lane of a wave arrives for all, and is there wherever the wave is: the branch of the other
 /// lanes past it is taken by no wave. What is read in front of a sleep, with no access between, and
 /// behind it up to the branch back, is looked at.
@@ -171,16 +157,16 @@ static void findBarrierWords(std::vector<kiln::amdgcn::Instruction> &code) {
   std::optional<unsigned> branch, read;
   bool hasSlept = false;
   for (auto [at, each] : enumerate(code)) {
-    if (each.kind == Kind::AtomicLDS && StringRef(each.mnemonic).starts_with("ds_inc_")) {
+    if (each.kind == Kind::AtomicLDS && each.operation == Operation::CountRound) {
       each.isArrival = true;
       if (branch)
         code[*branch].target.reset();
     }
-    if (each.mnemonic == "s_cbranch_execz")
+    if (each.operation == Operation::BranchIfNoLane)
       branch = at;
     else if (each.kind == Kind::Branch || each.isArrival)
       branch.reset();
-    if (each.mnemonic == "s_sleep") {
+    if (each.operation == Operation::Sleep) {
       if (read)
         code[*read].isLook = true;
       read.reset();
@@ -226,7 +212,10 @@ Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
   std::unique_ptr<MCObjectFileInfo> objectFile(
       target->createMCObjectFileInfo(context, /*PIC=*/false));
   context.setObjectFileInfo(objectFile.get());
-  InstructionDescriber describer(*instructions, *registers, getGeneration(chip));
+  std::unique_ptr<MCInstPrinter> printer(target->createMCInstPrinter(
+      triple, asmInfo->getAssemblerDialect(), *asmInfo, *instructions, *registers));
+  InstructionDescriber describer(*instructions, *registers, *subtarget, *printer,
+                                 getGeneration(chip));
   CodeStreamer streamer(context, sources, describer);
   sources.setDiagHandler(
       [](const SMDiagnostic &diagnostic, void *streamer) {

@@ -30,7 +30,15 @@ Range Ranges::get(const Operand &operand) const {
 static constexpr char kLaneFile = 'l';
 static constexpr unsigned kMostLanes = 64;
 
+/// Whether any lane met a comparison, as far as that is a constant: of the registers for it.
+static constexpr char kMetFile = 'm';
+static constexpr Registers kMet{'s', 106, 107}, kLanes{'s', 126, 127};
+
 void Ranges::set(const Registers &registers, Range range) {
+  if (registers.overlaps(kMet))
+    known.erase({kMetFile, 0});
+  if (comparison && registers.overlaps(comparison->registers))
+    comparison.reset();
   for (unsigned number = registers.first; number <= registers.last; ++number) {
     if (registers.file == 'v')
       known.erase(known.lower_bound({kLaneFile, number * kMostLanes}),
@@ -43,7 +51,9 @@ void Ranges::set(const Registers &registers, Range range) {
 }
 
 bool Ranges::join(const Ranges &other, bool widen) {
-  bool changed = false;
+  bool changed = comparison && !(comparison == other.comparison);
+  if (changed)
+    comparison.reset();
   for (auto it = known.begin(); it != known.end();) {
     Range theirs = other.get(it->first.first, it->first.second);
     Range both{std::min(it->second.low, theirs.low), std::max(it->second.high, theirs.high),
@@ -110,6 +120,9 @@ static Range add(Range a, Range b) {
   if (!(getOnes(a) & getOnes(b)))
     return bitOr(a, b);
   Range sum{a.low + b.low, a.high + b.high, std::min(a.zeros, b.zeros)};
+  // All of them wrap, as where a negative number is added.
+  if (sum.low > UINT32_MAX)
+    return {sum.low - UINT32_MAX - 1, sum.high - UINT32_MAX - 1, sum.zeros};
   return sum.high > UINT32_MAX ? Range() : sum;
 }
 static Range bitXor(Range a, Range b) { return join(a, b, 0); }
@@ -151,16 +164,6 @@ static Range bitByTable(Range a, Range b, Range c, unsigned table) {
   return {always, ever, countZeros(ever), ever};
 }
 
-/// A mnemonic without its vector or scalar prefix and its encoding: v_add_u32_e32 is add_u32.
-static StringRef getOperation(StringRef name) {
-  if (!name.consume_front("v_") && !name.consume_front("s_"))
-    return "";
-  for (StringRef encoding : {"_e32", "_e64", "_sdwa", "_dpp"})
-    if (name.consume_back(encoding))
-      return encoding.size() == 4 && encoding != "_dpp" ? name : StringRef();
-  return name;
-}
-
 /// What an instruction computes with: registers and numbers in place of one, and of scalar
 /// instructions with 16 bits inside them, these.
 static SmallVector<Operand> getInputs(const Instruction &instruction) {
@@ -174,104 +177,130 @@ static SmallVector<Operand> getInputs(const Instruction &instruction) {
   return inputs;
 }
 
+/// Of one operand.
+static Range evaluateOne(Operation operation, Range a) {
+  switch (operation) {
+  case Operation::Move:
+    return a;
+  // Sixteen bits, of which the first one counts as negative.
+  case Operation::MoveShort:
+    return a.high < 0x8000 ? a : Range();
+  default:
+    return {};
+  }
+}
+
+/// Of two operands.
+static Range evaluateTwo(Operation operation, Range a, Range b) {
+  switch (operation) {
+  case Operation::AddShort:
+    return b.high < 0x8000 ? add(a, b) : Range();
+  case Operation::MultiplyShort:
+    return b.high < 0x8000 ? multiply(a, b) : Range();
+  case Operation::Add:
+    return add(a, b);
+  case Operation::Multiply:
+    return multiply(a, b);
+  case Operation::And:
+    return bitAnd(a, b);
+  case Operation::AndNot:
+    return bitAndNot(a, b);
+  case Operation::Or:
+    return bitOr(a, b);
+  case Operation::Xor:
+    return bitXor(a, b);
+  case Operation::ShiftLeft:
+    return shiftLeft(a, b);
+  case Operation::ShiftLeftReversed:
+    return shiftLeft(b, a);
+  case Operation::ShiftRight:
+    return shiftRight(a, b);
+  case Operation::ShiftRightReversed:
+    return shiftRight(b, a);
+  case Operation::ShiftLeft1Add:
+    return add(shiftLeft(a, getConstant(1)), b);
+  case Operation::ShiftLeft2Add:
+    return add(shiftLeft(a, getConstant(2)), b);
+  case Operation::ShiftLeft3Add:
+    return add(shiftLeft(a, getConstant(3)), b);
+  case Operation::ShiftLeft4Add:
+    return add(shiftLeft(a, getConstant(4)), b);
+  // The number of a bit, and what it is set or cleared in.
+  case Operation::SetBit:
+    return bitOr(b, shiftLeft(getConstant(1), a));
+  case Operation::ClearBit:
+    return bitAndNot(b, shiftLeft(getConstant(1), a));
+  // The scalar form has both numbers in one operand: the first bit, and 16 bits above how many.
+  case Operation::ExtractBits: {
+    if (b.low != b.high)
+      return {};
+    uint64_t from = b.low & 31, width = b.low >> 16 & 127;
+    return extract(a, {from, from}, {width, width});
+  }
+  // A lane of a constant choice is one of its operands.
+  case Operation::Either:
+    return either(a, b);
+  default:
+    return {};
+  }
+}
+
+/// Of three operands; which function of their bits it is, `table` says where it is one by a table.
+static Range evaluateThree(Operation operation, Range a, Range b, Range c, unsigned table) {
+  switch (operation) {
+  case Operation::Either:
+    return either(a, b);
+  case Operation::ShiftLeftOr:
+    return bitOr(shiftLeft(a, b), c);
+  case Operation::ShiftLeftAdd:
+    return add(shiftLeft(a, b), c);
+  case Operation::AddShiftLeft:
+    return shiftLeft(add(a, b), c);
+  case Operation::AndOr:
+    return bitOr(bitAnd(a, b), c);
+  case Operation::Or3:
+    return bitOr(bitOr(a, b), c);
+  case Operation::ByTable:
+    return bitByTable(a, b, c, table);
+  case Operation::Xor3:
+    return bitXor(bitXor(a, b), c);
+  case Operation::Add3:
+    return add(add(a, b), c);
+  case Operation::XorAdd:
+    return add(bitXor(a, b), c);
+  case Operation::MultiplyAdd:
+    return add(multiply(a, b), c);
+  case Operation::ExtractBits:
+    return extract(a, b, c);
+  // Bits of the second operand where the first has ones, of the third elsewhere.
+  case Operation::InsertBits:
+    return bitOr(bitAnd(a, b), {0, c.high});
+  default:
+    return {};
+  }
+}
+
 /// Of what one half of a pair computes, or all of an instruction.
-static Range evaluate(StringRef mnemonic, ArrayRef<Operand> inputs, const Instruction &instruction,
+static Range evaluate(Operation operation, ArrayRef<Operand> inputs, const Instruction &instruction,
                       const Ranges &ranges) {
-  StringRef operation = getOperation(mnemonic);
   SmallVector<Range> in;
   for (const Operand &operand : inputs)
     in.push_back(ranges.get(operand));
-  if (in.empty())
-    return {};
-  // The reversed forms name the amount first.
-  if (in.size() == 2 && (operation.contains("shlrev") || operation.contains("shrrev")))
-    std::swap(in[0], in[1]);
-  auto is = [&](std::initializer_list<StringRef> names) { return is_contained(names, operation); };
-  // Accumulators hold what other registers have no room for.
-  if (in.size() == 1 && is({"mov_b32", "readfirstlane_b32", "accvgpr_read_b32", "accvgpr_write_b32",
-                            "accvgpr_mov_b32"}))
-    return in[0];
-  // Sixteen bits, of which the first one counts as negative; what is changed stands before them.
-  if (is({"movk_i32", "mulk_i32", "addk_i32"})) {
-    if (in.back().high >= 0x8000)
-      return {};
-    return operation == "movk_i32"   ? in.back()
-           : operation == "mulk_i32" ? multiply(in.front(), in.back())
-                                     : add(in.front(), in.back());
-  }
-  if (in.size() == 2) {
-    // The number of a bit, and what it is set or cleared in.
-    if (is({"bitset1_b32"}))
-      return bitOr(in[1], shiftLeft(getConstant(1), in[0]));
-    if (is({"bitset0_b32"}))
-      return bitAndNot(in[1], shiftLeft(getConstant(1), in[0]));
-    if (is({"and_b32"}))
-      return bitAnd(in[0], in[1]);
-    if (is({"andn2_b32", "and_not1_b32"}))
-      return bitAndNot(in[0], in[1]);
-    for (unsigned bits : {1, 2, 3, 4})
-      if (operation == ("lshl" + Twine(bits) + "_add_u32").str())
-        return add(shiftLeft(in[0], getConstant(bits)), in[1]);
-    if (is({"or_b32"}))
-      return bitOr(in[0], in[1]);
-    if (is({"xor_b32"}))
-      return bitXor(in[0], in[1]);
-    if (is({"add_u32", "add_nc_u32", "add_i32", "add_co_u32", "add_co_i32"}))
-      return add(in[0], in[1]);
-    if (is({"lshlrev_b32", "lshl_b32"}))
-      return shiftLeft(in[0], in[1]);
-    if (is({"lshrrev_b32", "lshr_b32"}))
-      return shiftRight(in[0], in[1]);
-    if (is({"mul_u32_u24", "mul_i32", "mul_lo_u32"}))
-      return multiply(in[0], in[1]);
-    // The scalar form has both numbers in one operand: the first bit, and 16 bits above how many.
-    if (is({"bfe_u32"}) && in[1].low == in[1].high) {
-      uint64_t from = in[1].low & 31, width = in[1].low >> 16 & 127;
-      return extract(in[0], {from, from}, {width, width});
-    }
-    // A lane of a constant choice is one of its operands.
-    if (is({"cndmask_b32", "cselect_b32", "min_u32", "max_u32"}))
-      return either(in[0], in[1]);
-  }
-  if (in.size() == 3) {
-    if (is({"cndmask_b32"}))
-      return either(in[0], in[1]);
-    if (is({"lshl_or_b32"}))
-      return bitOr(shiftLeft(in[0], in[1]), in[2]);
-    if (is({"lshl_add_u32"}))
-      return add(shiftLeft(in[0], in[1]), in[2]);
-    if (is({"add_lshl_u32"}))
-      return shiftLeft(add(in[0], in[1]), in[2]);
-    if (is({"and_or_b32"}))
-      return bitOr(bitAnd(in[0], in[1]), in[2]);
-    if (is({"or3_b32"}))
-      return bitOr(bitOr(in[0], in[1]), in[2]);
-    if (is({"bitop3_b32"})) {
-      const Operand &table = instruction.operands.back();
-      return bitByTable(in[0], in[1], in[2], unsigned(table.number.value_or(0)));
-    }
-    if (is({"xor3_b32"}))
-      return bitXor(bitXor(in[0], in[1]), in[2]);
-    if (is({"add3_u32"}))
-      return add(add(in[0], in[1]), in[2]);
-    if (is({"xad_u32"}))
-      return add(bitXor(in[0], in[1]), in[2]);
-    if (is({"mad_u32_u24"}))
-      return add(multiply(in[0], in[1]), in[2]);
-    if (is({"bfe_u32"}))
-      return extract(in[0], in[1], in[2]);
-    // Bits of the second operand where the first has ones, of the third elsewhere.
-    if (is({"bfi_b32"}))
-      return bitOr(bitAnd(in[0], in[1]), {0, in[2].high});
-  }
+  if (in.size() == 1)
+    return evaluateOne(operation, in[0]);
+  if (in.size() == 2)
+    return evaluateTwo(operation, in[0], in[1]);
+  if (in.size() == 3)
+    return evaluateThree(operation, in[0], in[1], in[2],
+                         unsigned(instruction.operands.back().number.value_or(0)));
   return {};
 }
 
 bool Ranges::applyLane(const Instruction &instruction) {
-  StringRef name = instruction.mnemonic;
-  bool isWrite = name == "v_writelane_b32";
+  bool isWrite = instruction.operation == Operation::WriteLane;
   ArrayRef<Operand> operands = instruction.operands;
-  if ((!isWrite && name != "v_readlane_b32") || operands.size() < 3 || !operands[2].number)
+  if ((!isWrite && instruction.operation != Operation::ReadLane) || operands.size() < 3 ||
+      !operands[2].number)
     return false;
   const std::optional<Registers> &vector = operands[isWrite ? 0 : 1].registers;
   if (!vector || vector->file != 'v' || !operands[0].registers)
@@ -289,16 +318,15 @@ bool Ranges::applyLane(const Instruction &instruction) {
 /// Of two instructions in one, as gfx11 and gfx12 have them: both read before either writes. The
 /// inputs of the first come first; a move has one, and what else is followed two.
 static std::pair<Range, Range> evaluateDual(const Instruction &instruction, const Ranges &ranges) {
-  StringRef first = instruction.mnemonic, second = instruction.secondMnemonic;
   SmallVector<Operand> inputs = getInputs(instruction);
-  auto evaluateHalf = [&](StringRef name, bool isFirst) {
-    name.consume_front("v_dual_");
-    size_t count = std::min<size_t>(name == "mov_b32" ? 1 : 2, inputs.size());
+  auto evaluateHalf = [&](Operation operation, bool isFirst) {
+    size_t count = std::min<size_t>(operation == Operation::Move ? 1 : 2, inputs.size());
     ArrayRef<Operand> own = inputs;
     own = isFirst ? own.take_front(count) : own.take_back(count);
-    return evaluate(("v_" + name).str(), own, instruction, ranges);
+    return evaluate(operation, own, instruction, ranges);
   };
-  return {evaluateHalf(first, true), evaluateHalf(second, false)};
+  return {evaluateHalf(instruction.operation, true),
+          evaluateHalf(instruction.secondOperation, false)};
 }
 
 void Ranges::apply(const Instruction &instruction) {
@@ -309,19 +337,17 @@ void Ranges::apply(const Instruction &instruction) {
   auto isChanged = [&](const Operand &operand) {
     return operand.isModifier && operand.number.value_or(0) && !operand.isResult;
   };
-  StringRef name = instruction.mnemonic;
-  bool isShort = name.starts_with("s_");
-  bool isFollowed =
-      instruction.kind == Kind::Other && !instruction.writes.empty() &&
-      !instruction.operands.empty() && instruction.operands.front().isResult &&
-      !instruction.permutesLanes && !instruction.isSubDword &&
-      (isShort || name.starts_with("v_bitop3") || none_of(instruction.operands, isChanged));
+  bool isFollowed = instruction.kind == Kind::Other && !instruction.writes.empty() &&
+                    !instruction.operands.empty() && instruction.operands.front().isResult &&
+                    !instruction.permutesLanes && !instruction.isSubDword &&
+                    (instruction.isScalar || instruction.operation == Operation::ByTable ||
+                     none_of(instruction.operands, isChanged));
   SmallVector<Range, 2> results;
-  if (isFollowed && !instruction.secondMnemonic.empty()) {
+  if (isFollowed && instruction.isDual) {
     auto [first, second] = evaluateDual(instruction, *this);
     results = {first, second};
   } else if (isFollowed) {
-    results = {evaluate(name, getInputs(instruction), instruction, *this)};
+    results = {evaluate(instruction.operation, getInputs(instruction), instruction, *this)};
   }
   for (const Registers &written : instruction.writes)
     set(written, {});
@@ -330,7 +356,106 @@ void Ranges::apply(const Instruction &instruction) {
     if (const std::optional<Registers> &result = instruction.operands[at].registers)
       set(*result, range);
   }
+  applyWide(instruction);
+  applyComparison(instruction);
 }
+
+//===- Branches -----------------------------------------------------------------------------===//
+
+void Ranges::setThreads(unsigned threads) {
+  known[{'v', 0}] = {0, threads - 1, 0, fill(threads - 1)};
+}
+
+/// Constants of 64 bits, and whether any lane meets one: LLVM asks so only where lanes are on.
+void Ranges::applyWide(const Instruction &instruction) {
+  ArrayRef<Operand> operands = instruction.operands;
+  auto isMask = [](const Operand &operand, const Registers &whole) {
+    return operand.registers && operand.registers->first == whole.first &&
+           operand.registers->overlaps(whole);
+  };
+  if (instruction.operation == Operation::MoveWide && operands.size() >= 2 && operands[1].number &&
+      operands[0].registers && isInt<7>(*operands[1].number)) {
+    Registers low = *operands[0].registers, high = low;
+    low.last = low.first, high.first = high.last;
+    set(low, getConstant(uint32_t(*operands[1].number)));
+    set(high, getConstant(uint32_t(*operands[1].number >> 32)));
+  }
+  bool isAnd =
+      instruction.operation == Operation::And || instruction.operation == Operation::AndWide;
+  bool isAndNot =
+      instruction.operation == Operation::AndNot || instruction.operation == Operation::AndNotWide;
+  if ((!isAnd && !isAndNot) || operands.size() < 3 || !isMask(operands[0], kMet) ||
+      !isMask(operands[1], kLanes) || !operands[2].registers)
+    return;
+  const Registers &flag = *operands[2].registers;
+  std::optional<bool> all;
+  for (unsigned number = flag.first; number <= flag.last; ++number) {
+    Range part = get(flag.file, number);
+    if (part.low != part.high || (part.low != 0 && part.low != UINT32_MAX) ||
+        (all && *all != (part.low != 0)))
+      return;
+    all = part.low != 0;
+  }
+  known[{kMetFile, 0}] = getConstant(*all == isAnd);
+}
+
+void Ranges::applyComparison(const Instruction &instruction) {
+  if (!instruction.writesCondition)
+    return;
+  comparison.reset();
+  ArrayRef<Operand> operands = instruction.operands;
+  if (instruction.operation >= Operation::IsEqual &&
+      instruction.operation <= Operation::IsGreaterOrEqual && operands.size() == 2 &&
+      operands[0].registers && operands[1].number)
+    comparison = {*operands[0].registers, instruction.operation, uint32_t(*operands[1].number)};
+}
+
+std::optional<bool> Ranges::isTaken(const Instruction &branch) const {
+  auto met = known.find({kMetFile, 0});
+  if (met == known.end() || (branch.operation != Operation::BranchIfNoneMeet &&
+                             branch.operation != Operation::BranchIfAnyMeet))
+    return std::nullopt;
+  return (met->second.low != 0) == (branch.operation == Operation::BranchIfAnyMeet);
+}
+
+void Ranges::refine(const Instruction &branch, bool isTaken) {
+  if (!comparison || comparison->registers.first != comparison->registers.last ||
+      (branch.operation != Operation::BranchIf && branch.operation != Operation::BranchIfNot))
+    return;
+  bool holds = isTaken == (branch.operation == Operation::BranchIf);
+  Range range = get(comparison->registers.file, comparison->registers.first);
+  uint64_t low = range.low, high = range.high, number = comparison->number;
+  auto atMost = [&](bool isBelow) { high = std::min(high, number - (isBelow && number != 0)); };
+  auto atLeast = [&](bool isAbove) { low = std::max(low, number + isAbove); };
+  switch (comparison->operation) {
+  case Operation::IsEqual:
+  case Operation::IsUnequal:
+    if (holds == (comparison->operation == Operation::IsEqual))
+      low = std::max(low, number), high = std::min(high, number);
+    break;
+  case Operation::IsLess:
+    holds ? atMost(true) : atLeast(false);
+    break;
+  case Operation::IsLessOrEqual:
+    holds ? atMost(false) : atLeast(true);
+    break;
+  case Operation::IsGreater:
+    holds ? atLeast(true) : atMost(false);
+    break;
+  case Operation::IsGreaterOrEqual:
+    holds ? atLeast(false) : atMost(true);
+    break;
+  default:
+    break;
+  }
+  // If nothing is left no wave comes this way; what was known does not harm.
+  if (low > high)
+    return;
+  range.low = low, range.high = high, range.ones &= fill(high);
+  known[{comparison->registers.file, comparison->registers.first}] = range;
+}
+
+//===- Places -------------------------------------------------------------------------------===//
 
 /// The bytes from one offset behind a base to so many from another one. Addresses wrap: what goes
 /// beyond the last one may be anywhere.
@@ -349,13 +474,8 @@ Range kiln::amdgcn::getPlace(const Instruction &access, const Ranges &ranges, un
   if (base.isAll())
     return base;
   if (access.offsets.size() == 2) {
-    // Two places, at multiples of the element, or of 64 of them.
-    uint64_t element = bytes / 2;
-    StringRef name = access.mnemonic;
-    if (name.contains("st64") || name.contains("stride64"))
-      element *= 64;
     auto [first, last] = std::minmax(access.offsets[0], access.offsets[1]);
-    return getPlaces(base, first * element, last * element, bytes / 2);
+    return getPlaces(base, first, last, bytes / 2);
   }
   unsigned offset = access.offsets.empty() ? 0 : access.offsets.front();
   return getPlaces(base, offset, offset, bytes);

@@ -27,6 +27,13 @@ public:
   Range get(const Operand &operand) const;
   /// After the instruction.
   void apply(const Instruction &instruction);
+  /// In a block of so many threads, which the chip numbers in the first vector register.
+  void setThreads(unsigned threads);
+  /// Whether a branch is taken, where LLVM goes by a constant that it put by on the way: so it
+  /// joins and parts again paths that have nothing to do with one another.
+  std::optional<bool> isTaken(const Instruction &branch) const;
+  /// What a branch by a comparison tells of a register, taken or not.
+  void refine(const Instruction &branch, bool isTaken);
   /// Where two paths meet. What grew becomes unknown if `widen`, so that loops come to an end.
   /// Whether this changed.
   bool join(const Ranges &other, bool widen);
@@ -35,7 +42,20 @@ private:
   void set(const Registers &registers, Range range);
   /// A scalar put by into a lane of a vector register, or taken back; false if it is neither.
   bool applyLane(const Instruction &instruction);
+  void applyWide(const Instruction &instruction);
+  void applyComparison(const Instruction &instruction);
   std::map<std::pair<char, unsigned>, Range> known;
+
+  /// What the scalar unit's condition says of a register.
+  struct Comparison {
+    Registers registers;
+    Operation operation;
+    uint32_t number;
+    bool operator==(const Comparison &other) const {
+      return registers == other.registers && operation == other.operation && number == other.number;
+    }
+  };
+  std::optional<Comparison> comparison;
 };
 
 /// The bytes of LDS that an access may touch.

@@ -75,33 +75,11 @@ private:
 };
 } // namespace
 
-/// The barrier that a branch passes by, if nothing else of meaning stands there; it may stand
-/// elsewhere, for several branches.
-static std::optional<unsigned> findLoneBarrier(const KernelCode &kernel, unsigned branch) {
-  const Instruction &instruction = kernel.code[branch];
-  if (!instruction.target || !instruction.fallsThrough)
-    return std::nullopt;
-  std::optional<unsigned> barrier;
-  unsigned at = branch + 1;
-  for (size_t steps = 0; steps < kernel.code.size() && at < kernel.code.size(); ++steps) {
-    if (at == *instruction.target)
-      return barrier;
-    const Instruction &passed = kernel.code[at++];
-    if (passed.kind == Kind::Barrier && !barrier)
-      barrier = at - 1;
-    else if (passed.target && !passed.fallsThrough)
-      at = *passed.target;
-    else if (passed.kind != Kind::Wait && passed.mnemonic != "s_nop")
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 /// The first half of these barriers are where waves part: as many are for them to meet again.
 void WaitCheck::findLags() {
   std::map<unsigned, unsigned> passing;
   for (unsigned at = 0; at < kernel.code.size(); ++at)
-    if (std::optional<unsigned> barrier = findLoneBarrier(kernel, at)) {
+    if (std::optional<unsigned> barrier = kernel.findLoneBarrier(at)) {
       passing[at] = *barrier;
       alone.insert(*barrier);
     }
@@ -371,15 +349,51 @@ std::vector<WaitProblem> WaitCheck::run() {
       begins[at + 1] = true;
   }
   constexpr unsigned kPatience = 4;
+  constexpr size_t kMostSteps = 64;
   std::vector<unsigned> visits(kernel.code.size() + 1, 0);
   std::deque<unsigned> work{0};
   before[0].reached = true;
-  auto arrive = [&](unsigned at, const State &state) {
+  if (!kernel.isFunction)
+    before[0].ranges.setThreads(kernel.getThreads());
+  std::map<unsigned, std::string> problems;
+  auto find = [&](const State &state, unsigned at) {
+    std::string problem = findProblem(state, at);
+    // What is known only weakens from visit to visit, so that a problem stays one.
+    if (!problem.empty())
+      problems.try_emplace(at, problem);
+  };
+  // Through a block that does nothing but go where a constant of this path says: other paths that
+  // meet there go elsewhere.
+  auto follow = [&](unsigned at, State &state) -> std::optional<unsigned> {
+    State there = state;
+    for (size_t steps = 0; steps < kMostSteps && at < kernel.code.size(); ++steps) {
+      const Instruction &passed = kernel.code[at];
+      if ((passed.kind != Kind::Other && passed.kind != Kind::Branch) || parts.count(at))
+        return std::nullopt;
+      find(there, at);
+      if (passed.kind == Kind::Branch && passed.fallsThrough) {
+        std::optional<bool> isTaken = there.ranges.isTaken(passed);
+        if (!isTaken)
+          return std::nullopt;
+        state = std::move(there);
+        return *isTaken ? *passed.target : at + 1;
+      }
+      issue(there, at);
+      at = passed.kind == Kind::Branch ? *passed.target : at + 1;
+    }
+    return std::nullopt;
+  };
+  auto arrive = [&](unsigned at, State state) {
+    for (size_t hops = 0; hops < kMostSteps; ++hops) {
+      std::optional<unsigned> next = follow(at, state);
+      if (!next)
+        break;
+      at = *next;
+    }
     if (at < kernel.code.size() && join(before[at], state, ++visits[at] > kPatience) &&
         !is_contained(work, at))
       work.push_back(at);
   };
-  std::map<unsigned, std::string> problems;
   while (!work.empty()) {
     unsigned at = work.front();
     work.pop_front();
@@ -387,18 +401,23 @@ std::vector<WaitProblem> WaitCheck::run() {
     for (;; ++at) {
       if (at == kernel.code.size())
         break;
-      std::string problem = findProblem(state, at);
-      // What is known only weakens from visit to visit, so that a problem stays one.
-      if (!problem.empty())
-        problems.try_emplace(at, problem);
+      find(state, at);
       const Instruction &instruction = kernel.code[at];
       if (instruction.kind == Kind::Wait)
         for (unsigned counter = 0; counter < kNumCounters; ++counter)
           if (instruction.waits[counter] && !state.ages[counter].empty())
             waited.insert({at, counter});
       issue(state, at);
-      if (instruction.target)
-        arrive(*instruction.target, state);
+      if (instruction.target) {
+        std::optional<bool> isTaken = state.ranges.isTaken(instruction);
+        State there = state;
+        there.ranges.refine(instruction, true);
+        if (isTaken.value_or(true))
+          arrive(*instruction.target, std::move(there));
+        state.ranges.refine(instruction, false);
+        if (isTaken.value_or(false))
+          break;
+      }
       if (!instruction.fallsThrough)
         break;
       if (begins[at + 1]) {

@@ -1,4 +1,5 @@
-// The check of waits where waves meet others at words in LDS that count arrivals.
+// The check of waits where waves have roles: they meet others at words in LDS that count arrivals,
+// and each takes one path.
 #include "Kernels.h"
 #include "kiln/Target/AMDGPU/Waits.h"
 #include "gmock/gmock.h"
@@ -39,4 +40,52 @@ TEST(Arrivals, WavesMeetAtAWord) {
   std::string copied = replaced(body, write, "\tv_mov_b32_e32 v1, 0x100\n" + load);
   EXPECT_THAT(check(copied), HasSubstr("before an arrival tells of it"));
   EXPECT_EQ(check(replaced(copied, wait, "\ts_waitcnt vmcnt(0)\n")), "");
+}
+
+/// Which waves come by tells how far into LDS they reach.
+TEST(Roles, WavesAreNumberedWithin) {
+  std::string others = "\ts_cbranch_scc0 .LBB0_1\n";
+  std::string body = "\tv_lshrrev_b32_e32 v2, 6, v0\n\tv_readfirstlane_b32 s8, v2\n"
+                     "\tv_mov_b32_e32 v3, 0x1000\n\ts_cmp_gt_u32 s8, 1\n" +
+                     others +
+                     "\ts_add_i32 s9, s8, -2\n\ts_lshl_b32 s9, s9, 8\n"
+                     "\tv_mov_b32_e32 v1, s9\n\tds_write_b32 v1, v5\n\tds_read_b32 v6, v3\n"
+                     "\ts_waitcnt lgkmcnt(0)\n.LBB0_1:\n";
+  EXPECT_EQ(check(body), "");
+  EXPECT_THAT(check(replaced(body, others, "")), HasSubstr("any byte"));
+  EXPECT_THAT(check(replaced(body, "scc0", "scc1")), HasSubstr("any byte"));
+  EXPECT_THAT(check(replaced(body, "0x1000", "0x100")), HasSubstr("bytes 0 to 259"));
+  // Each comparison as it is, and as it is not.
+  struct {
+    const char *comparison;
+    bool ifHolds, ifNot;
+  } cases[] = {{"s_cmp_ge_u32 s8, 2", true, false}, {"s_cmp_lt_u32 s8, 2", false, true},
+               {"s_cmp_le_u32 s8, 1", false, true}, {"s_cmp_eq_u32 s8, 3", true, false},
+               {"s_cmp_lg_u32 s8, 3", false, true}, {"s_cmpk_gt_u32 s8, 0x1", true, false}};
+  for (auto [comparison, ifHolds, ifNot] : cases) {
+    std::string other = replaced(body, "s_cmp_gt_u32 s8, 1", comparison);
+    EXPECT_EQ(check(other).empty(), ifHolds) << comparison;
+    EXPECT_EQ(check(replaced(other, "scc0", "scc1")).empty(), ifNot) << comparison;
+  }
+  // What is compared no longer stands there.
+  EXPECT_THAT(check(replaced(body, others, "\ts_mov_b32 s8, s10\n" + others)), HasSubstr("any"));
+  EXPECT_THAT(check(replaced(body, others, "\ts_lshl_b32 s11, s10, 1\n" + others)),
+              HasSubstr("any"));
+}
+
+/// LLVM joins the paths of roles and parts them again by a constant.
+TEST(Roles, PathsStayApart) {
+  std::string leave = "\ts_mov_b64 s[4:5], 0\n";
+  std::string body = "\ts_mov_b64 s[4:5], -1\n\ts_cbranch_scc0 .LBB0_1\n\tds_write_b32 v1, v5\n"
+                     "\ts_waitcnt lgkmcnt(0)\n" +
+                     leave +
+                     ".LBB0_1:\n\ts_andn2_b64 vcc, exec, s[4:5]\n\ts_cbranch_vccnz .LBB0_2\n"
+                     "\tds_read_b32 v6, v1\n\ts_waitcnt lgkmcnt(0)\n.LBB0_2:\n";
+  EXPECT_EQ(check(body), "");
+  EXPECT_THAT(check(replaced(body, leave, "")), HasSubstr("a barrier between"));
+  EXPECT_THAT(check(replaced(body, leave, "\ts_mov_b64 s[4:5], s[8:9]\n")),
+              HasSubstr("a barrier between"));
+  std::string turned = replaced(body, "andn2", "and");
+  EXPECT_THAT(check(turned), HasSubstr("a barrier between"));
+  EXPECT_EQ(check(replaced(turned, "vccnz", "vccz")), "");
 }

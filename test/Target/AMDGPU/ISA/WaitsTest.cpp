@@ -485,4 +485,12 @@ TEST(Waits, LanesThatNothingTurnsOff) {
                            "  s_waitcnt lgkmcnt(0)\n";
   EXPECT_EQ(check(body), "");
   EXPECT_THAT(check("  s_mov_b64 exec, s[0:1]\n" + body), HasSubstr("expected a wait"));
+  // They are on again where the mask comes back.
+  const std::string lone = "  s_and_saveexec_b64 s[4:5], s[6:7]\n  s_cbranch_execz .LBB0_2\n"
+                           "  s_nop 0\n.LBB0_2:\n";
+  EXPECT_EQ(check(lone + "  s_or_b64 exec, exec, s[4:5]\n" + body), "");
+  EXPECT_THAT(check(lone + body), HasSubstr("expected a wait"));
+  EXPECT_THAT(check(lone + "  s_or_b64 exec, exec, s[6:7]\n" + body), HasSubstr("expected a wait"));
+  EXPECT_THAT(check(lone + "  s_mov_b32 s5, s8\n  s_or_b64 exec, exec, s[4:5]\n" + body),
+              HasSubstr("expected a wait"));
 }
