@@ -14,7 +14,7 @@
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
-#include "kiln/Target/Common/Synchronisation.h"
+#include "kiln/Target/Common/TensorColumns.h"
 #include "kiln/Target/TargetInterface.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -65,7 +65,7 @@ static int64_t countBytes(DotOp dot, RankedTensorType type, int64_t slots,
   auto own = RankedTensorType::get(shape, type.getElementType());
   int64_t bytes = slots * copies * getTensorSlotBytes(own, sync);
   int64_t programs = role ? countTurns(dot->getParentOfType<KernelOp>(), role) : 1;
-  return sync.getTensorBytes(bytes * programs);
+  return alignTensorBytes(bytes * programs, sync);
 }
 
 /// Those of a and those of b, each of which has a channel.
@@ -84,7 +84,7 @@ static int64_t countScaleBytes(DotOp dot, SynchronisationInterface sync) {
       shape[0] /= copies;
     if (auto layout = atom.getScaleLayout(operand, shape, atom.getWarps())) {
       auto own = withLayout(RankedTensorType::get(shape, type.getElementType()), *layout);
-      all += sync.getTensorBytes(kSlotsOfScales * copies * getTensorSlotBytes(own, sync));
+      all += alignTensorBytes(kSlotsOfScales * copies * getTensorSlotBytes(own, sync), sync);
     }
   }
   return all;

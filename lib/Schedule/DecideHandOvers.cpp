@@ -38,8 +38,9 @@ private:
   ConvertLayoutOp makeRead(ConvertLayoutOp handed, RoleAttr role, bool isForDots);
   LogicalResult write(Value value, HandedEdge &edge);
   LogicalResult checkWarps(OpOperand &use, const HandedEdge &edge, RoleAttr role);
+  LogicalResult takeDepths(Value value, int64_t slots);
   void dropResidency();
-  LogicalResult takeDepths();
+  LogicalResult checkDepths();
 
   KernelOp kernel;
   OpBuilder builder;
@@ -186,9 +187,39 @@ LogicalResult HandOverDecider::checkWarps(OpOperand &use, const HandedEdge &edge
          << "\", whose tensor it uses as it lies, got " << role.getTotalWarps();
 }
 
+SmallVector<Operation *> kiln::findHandedDepths(Value value) {
+  SmallVector<Operation *> found;
+  llvm::SetVector<Value> values;
+  auto add = [&](Value value) {
+    auto result = dyn_cast<OpResult>(value);
+    if (auto loop = result ? dyn_cast<scf::ForOp>(result.getOwner()) : scf::ForOp())
+      value = loop.getRegionIterArg(result.getResultNumber());
+    if (isa<RankedTensorType>(value.getType()))
+      values.insert(value);
+  };
+  add(value);
+  for (unsigned i = 0; i < values.size(); ++i) {
+    Value made = values[i];
+    Operation *op = made.getDefiningOp();
+    if (op && op->hasAttr(kDepthAttrName) && !isa<scf::WhileOp>(op)) {
+      found.push_back(op);
+    } else if (isa_and_nonnull<ConvertLayoutOp, SliceOp>(op)) {
+      add(op->getOperand(0));
+    } else if (isa_and_nonnull<scf::IfOp>(op)) {
+      for (OpOperand *source : getSources(made))
+        add(source->get());
+    } else if (isa_and_nonnull<scf::ForOp, scf::WhileOp>(
+                   op ? op : made.getParentBlock()->getParentOp())) {
+      // What a loop begins with, something else may hand over.
+      add(getSources(made).back()->get());
+    }
+  }
+  return found;
+}
+
 int64_t kiln::countSlots(Value value) {
-  if (std::optional<int64_t> said = findHandedDepth(value))
-    return *said;
+  if (SmallVector<Operation *> said = findHandedDepths(value); !said.empty())
+    return said.front()->getAttrOfType<IntegerAttr>(kDepthAttrName).getInt();
   if (std::optional<int64_t> depth = getLoopDepth(value.getParentBlock()))
     return *depth;
   int64_t held = 0;
@@ -221,15 +252,31 @@ FailureOr<ChannelType> HandOverDecider::decideChannel(ConvertLayoutOp handed, Ha
     return failure();
   int64_t boxes = type.getNumElements() / ShapedType::getNumElements(buffer->getShape());
   int64_t slots = countSlots(value);
-  if (findHandedDepth(value))
-    for (Operation *op = value.getDefiningOp(); !op->removeAttr(kDepthAttrName);)
-      op = op->getOperand(0).getDefiningOp();
-  else if (Operation *loop = findDeepLoop(value.getParentBlock()))
-    deep.insert(loop);
+  if (failed(takeDepths(value, slots)))
+    return failure();
   // What ends by commit gives a slot back by itself, to whoever fills it.
   auto dot = edge.isOwn ? dyn_cast<DotOp>(first.getOwner()) : DotOp();
   return ChannelType::get(context, slots, dot && !endsByCommit(dot.getAtomAttr()),
                           SmallVector<Type>(boxes, *buffer));
+}
+
+/// What says a depth of what is handed over so is obeyed.
+LogicalResult HandOverDecider::takeDepths(Value value, int64_t slots) {
+  SmallVector<Operation *> said = findHandedDepths(value);
+  if (Operation *loop = said.empty() ? findDeepLoop(value.getParentBlock()) : nullptr)
+    deep.insert(loop);
+  for (Operation *op : said) {
+    deep.insert(op);
+    int64_t depth = op->getAttrOfType<IntegerAttr>(kDepthAttrName).getInt();
+    if (depth == slots)
+      continue;
+    InFlightDiagnostic error = op->emitOpError("expected one depth ('depth') of all that becomes "
+                                               "one tensor, which is handed over by ")
+                               << slots << " slots, got " << depth;
+    error.attachNote(said.front()->getLoc()) << "the other";
+    return error;
+  }
+  return success();
 }
 
 ConvertLayoutOp HandOverDecider::makeRead(ConvertLayoutOp handed, RoleAttr role, bool isForDots) {
@@ -326,7 +373,7 @@ static SmallVector<int64_t> findDepths(Operation *loop) {
 
 /// The depth that a loop says is that of its loads' rings, and of those that are decided here. Of a
 /// tensor it is that of such a ring alone.
-LogicalResult HandOverDecider::takeDepths() {
+LogicalResult HandOverDecider::checkDepths() {
   WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
     bool isLoop = isa<scf::ForOp, scf::WhileOp>(op);
     auto said = dyn_cast_or_null<IntegerAttr>(op->removeAttr(kDepthAttrName));
@@ -336,7 +383,12 @@ LogicalResult HandOverDecider::takeDepths() {
     if (llvm::is_contained(depths, said.getInt()))
       return WalkResult::advance();
     InFlightDiagnostic error = op->emitOpError("expected ");
-    if (!depths.empty())
+    auto dot = dyn_cast<DotOp>(op);
+    if (dot && dot.getAtomAttr() && endsByCommit(dot.getAtomAttr()))
+      error << "no '" << kDepthAttrName
+            << "' of a sum in tensor memory, which has one slot more than 'in_flight' says, got "
+            << said.getInt();
+    else if (!depths.empty())
       error << "a 'depth' that its loads do not all say themselves, got " << said.getInt()
             << " where they say " << depths.front();
     else if (isLoop)
@@ -367,7 +419,7 @@ LogicalResult HandOverDecider::run() {
       return failure();
   if (kernel->hasAttr(kRolesAttrName))
     dropResidency();
-  return takeDepths();
+  return checkDepths();
 }
 
 namespace {

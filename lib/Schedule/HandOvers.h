@@ -18,9 +18,9 @@ int64_t countSlots(mlir::Value value);
 /// The type as which a tensor is written to a slot: as bytes, if it has fewer bits.
 mlir::RankedTensorType getHandedType(mlir::RankedTensorType type);
 
-/// How many slots a source says that a tensor has for which it is handed over; nothing if it leaves
-/// that to the loop around it.
-std::optional<int64_t> findHandedDepth(mlir::Value value);
+/// What says for a tensor itself by how many slots it is handed over: the ops that make it, of what
+/// a loop gives those of a trip. None if the source leaves that to the loop around it.
+llvm::SmallVector<mlir::Operation *> findHandedDepths(mlir::Value value);
 
 } // namespace kiln
 

@@ -63,18 +63,6 @@ RankedTensorType kiln::getHandedType(RankedTensorType type) {
                   : type;
 }
 
-std::optional<int64_t> kiln::findHandedDepth(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto depth = op->getAttrOfType<IntegerAttr>(kDepthAttrName))
-      return isa<scf::ForOp, scf::WhileOp>(op) ? std::nullopt : std::optional(depth.getInt());
-    auto conversion = dyn_cast<ConvertLayoutOp>(op);
-    if (!conversion)
-      return std::nullopt;
-    value = conversion.getInput();
-  }
-  return std::nullopt;
-}
-
 /// A tensor of another type's elements: bytes of fewer bits, or the bits of bytes.
 static Value changeWidth(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
                          RoleAttr role) {

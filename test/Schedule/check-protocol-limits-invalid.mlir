@@ -6,8 +6,8 @@
 !sums = !tile.channel<3, !tile.pending<tensor<128x256xf32, #sum>, tensor_memory>>
 module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
 tile.kernel @too_many() attributes {tile.warps = 4 : i64} {
-  // expected-note@+2 {{524288 bytes for 3 of 'tensor<128x256xf32>'}}
-  // expected-error@+1 {{expected accumulators of at most 262144 bytes of tensor memory on nvptx:sm_100a, got 524288}}
+  // expected-note@+2 {{393216 bytes for 3 of 'tensor<128x256xf32>'}}
+  // expected-error@+1 {{expected accumulators of at most 262144 bytes of tensor memory on nvptx:sm_100a, got 393216}}
   %sums = tile.channel full = 1 empty = 4 : !sums
   tile.warp_groups(%sums : !sums) {
     role #tile.role<"mma", warps = 4> {}

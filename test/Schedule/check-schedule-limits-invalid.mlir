@@ -152,7 +152,7 @@ tile.kernel @later(%c: !tile.view<?x?xf32>, %n: index) attributes {tile.roles = 
   %b = arith.constant dense<1.0> : tensor<128x64xbf16>
   %zero = arith.constant dense<0.0> : tensor<256x128xf32>
   %last = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> tensor<256x128xf32> {
-    // expected-error@+1 {{expected sums, of all copies and turns, of at most 262144 bytes of tensor memory on nvptx:sm_100a, got 655360, of which this one takes 655360 for 4 slots, since so many of its type are in flight at once, as 'stage' and 'order' have it}}
+    // expected-error@+1 {{expected sums, of all copies and turns, of at most 262144 bytes of tensor memory on nvptx:sm_100a, got 524288, of which this one takes 524288 for 4 slots, since so many of its type are in flight at once, as 'stage' and 'order' have it}}
     %d = tile.dot %a, %b, %zero transpose_b {atom = #mma, role = "mma", in_flight = 0, stage = 0, order = 0}
        : tensor<256x64xbf16>, tensor<128x64xbf16> -> tensor<256x128xf32>
     tile.store %d, %c[%i, %c0] {role = "mma", stage = 2, order = 1} : tensor<256x128xf32>, !tile.view<?x?xf32>

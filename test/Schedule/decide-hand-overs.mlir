@@ -68,6 +68,35 @@ tile.kernel @slots(%a: !view, %b: !view) attributes {
   tile.return
 }
 
+// What a loop or a condition gives has as many as what makes it says in a trip or a branch.
+// CHECK-LABEL: tile.kernel @slots_of_results
+// CHECK: %[[R:.*]] = scf.if
+// CHECK-NEXT: scf.for
+// CHECK: tile.convert_layout %{{.*}} {role = "make", tile.handed = !tile.channel<4, !tile.buffer<512xf32, #{{.*}}>>}
+// CHECK: } else {
+// CHECK: }
+// CHECK-NEXT: tile.convert_layout %[[R]] {role = "make", tile.handed = !tile.channel<2, !tile.buffer<512xf32, #{{.*}}>>}
+// CHECK-NOT: tile.depth
+tile.kernel @slots_of_results(%a: !view, %b: !view, %n: index, %is: i1) attributes {
+    tile.roles = [#tile.role<"make", warps = 4>, #tile.role<"alike", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c512 = arith.constant 512 : index
+  %x = tile.load %a[%c0] {role = "make"} : !view -> !t
+  %r = scf.if %is -> !t {
+    %s = scf.for %i = %c0 to %n step %c512 iter_args(%t = %x) -> !t {
+      %y = math.absf %t {tile.role = "make", tile.depth = 4 : i64} : !t
+      tile.store %y, %b[%i] {role = "alike"} : !t, !view
+      %z = arith.addf %t, %y {tile.role = "make", tile.depth = 2 : i64} : !t
+      scf.yield %z : !t
+    }
+    scf.yield %s : !t
+  } else {
+    scf.yield %x : !t
+  }
+  tile.store %r, %b[%c0] {role = "alike"} : !t, !view
+  tile.return
+}
+
 // A sum in tensor memory stays there: one more slot than its dot says to be in flight.
 // CHECK-LABEL: tile.kernel @sums
 // CHECK: %[[D:.*]] = tile.dot

@@ -8,7 +8,7 @@
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
-#include "kiln/Target/Common/Synchronisation.h"
+#include "kiln/Target/Common/TensorColumns.h"
 #include "kiln/Target/TargetInterface.h"
 
 using namespace mlir;
@@ -310,7 +310,8 @@ static LogicalResult checkTensorMemory(WarpGroupsOp groups) {
     int64_t bytes = tensor.getNumElements() * tensor.getElementTypeBitWidth() / 8;
     auto sync = dyn_cast<SynchronisationInterface>(target.getReal());
     if (sync && sync.getTensorColumnBytes())
-      bytes = sync.getTensorBytes(getTensorSlotBytes(tensor, sync) * channel.getType().getDepth());
+      bytes =
+          alignTensorBytes(getTensorSlotBytes(tensor, sync) * channel.getType().getDepth(), sync);
     places.push_back({channel, bytes});
     total += places.back().second;
   }

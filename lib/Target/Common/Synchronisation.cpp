@@ -1,6 +1,7 @@
 // The interface by which targets say what their warps wait by.
 #include "kiln/Target/Common/Synchronisation.h"
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Target/Common/TensorColumns.h"
 
 #include "kiln/Target/Common/Synchronisation.cpp.inc"
 
@@ -31,4 +32,8 @@ int64_t kiln::getTensorSlotBytes(RankedTensorType tensor, SynchronisationInterfa
     return columns * sync.getTensorColumnBytes();
   int64_t rows = llvm::alignTo(tensor.getDimSize(0), sync.getTensorColumnBytes() / kLaneBytes);
   return rows * tensor.getDimSize(1) * tensor.getElementTypeBitWidth() / 8;
+}
+
+int64_t kiln::alignTensorBytes(int64_t bytes, SynchronisationInterface sync) {
+  return llvm::alignTo(bytes, sync.getTensorBytes(1));
 }

@@ -86,7 +86,8 @@ def pin(
     engine. `read_atom` is the instruction that reads the slot into registers, as the IR spells it:
     `"#nvptx.ldmatrix<4, 16>"`. Around what one role makes and another uses, or what a product reads
     from shared memory, `depth` is how many slots it is handed over by, where the loop does not say;
-    its order there follows from the layouts on both sides, and a sum in tensor memory has one slot
+    what a loop gives at its end, as a product's last sum, by what is said of what makes it there.
+    Its order follows from the layouts on both sides, and a sum in tensor memory has one slot
     more than its product's `in_flight`. `held`, around a load without an atom of which a store by
     an engine is made, is how many of the store's boxes threads have in registers at a time. Rows
     that `kiln.gather` loads go through registers, and lie in no ring. What is loaded through

@@ -137,3 +137,61 @@ def test_what_no_copies_share_out(rng) -> None:
     c = np.full(a.shape, np.nan, np.float32)
     handed_whole.options(device="emu:gfx942")(a, c)
     np.testing.assert_array_equal(c, 2 * a + 2 * a.sum(1, keepdims=True))
+
+
+@kiln.kernel
+def conditional(
+    x: kiln.View, y: kiln.View, n: kiln.i32, kind: kiln.constexpr, copies: kiln.constexpr
+):
+    """What a trip adds depends on its number, n, or what the tile has."""
+    i = kiln.grid(x.shape[0] // 32)
+    kiln.pin(roles=(kiln.role("make", warps=4, copies=copies), kiln.role("use", warps=4)))
+    acc = kiln.zeros((32, 32), kiln.f32)
+    for t in kiln.pin(range(0, x.shape[1], 32), depth=2):
+        u = kiln.pin(x.load((i * 32, t), (32, 32)), role="make")
+        u = kiln.pin(u * 2.0, role="make")
+        if kind == "trip":
+            w = kiln.zeros((32, 32), kiln.f32)
+            if t // 32 % 2 == n:
+                w = kiln.pin(u + 1.0, role="make")
+                acc = kiln.pin(acc + w, role="use")
+            else:
+                w = kiln.pin(acc - 1.0, role="use")
+            acc = kiln.pin(acc + w, role="use")
+        elif kind == "number":
+            most = kiln.pin(kiln.max(kiln.max(u, axis=1), axis=0), role="make")
+            if most > 5.0:
+                acc = kiln.pin(acc + kiln.pin(u + 1.0, role="make"), role="use")
+        elif kind == "for":
+            for j in range(n):
+                acc = kiln.pin(acc + kiln.pin(u + j.to(kiln.f32), role="make"), role="use")
+        else:
+            j = n
+            while j > 0:
+                acc = kiln.pin(acc + kiln.pin(u + j.to(kiln.f32), role="make"), role="use")
+                j = j // 2
+    kiln.pin(y.store((i * 32, 0), acc), role="use")
+
+
+@pytest.mark.parametrize("kind", ["trip", "number", "for", "while"])
+@pytest.mark.parametrize("chip, copies", [("sm_90a", 2), ("gfx942", 1)])
+def test_conditions_around_what_is_handed_over(rng, kind: str, chip: str, copies: int) -> None:
+    for n in (0, 1, 3):
+        x = rng.integers(-3, 4, (64, 160)).astype(np.float32)
+        x[:, 32:64] = np.minimum(x[:, 32:64], 2)
+        y, want = np.full((64, 32), np.nan, np.float32), np.zeros((64, 32))
+        conditional.options(device=f"emu:{chip}")(x, y, n, kind=kind, copies=copies)
+        for i in range(2):
+            rows = slice(32 * i, 32 * i + 32)
+            acc = np.zeros((32, 32))
+            for t in range(5):
+                u = 2 * x[rows, 32 * t : 32 * t + 32].astype(np.float64)
+                if kind == "trip":
+                    acc = acc + 2 * (u + 1) if t % 2 == n else 2 * acc - 1
+                elif kind == "number":
+                    acc = acc + u + 1 if u.max() > 5 else acc
+                else:
+                    trips = range(n) if kind == "for" else [n >> s for s in range(n.bit_length())]
+                    acc = acc + sum((u + j for j in trips), np.zeros((32, 32)))
+            want[rows] = acc
+        np.testing.assert_array_equal(y, want)

@@ -165,6 +165,47 @@ def test_slots_of_what_is_handed_over(rng, chip: str, depth: int | None) -> None
 
 
 @kiln.kernel
+def ended(
+    a: kiln.View, b: kiln.View, c: kiln.View, depth: kiln.constexpr, atom: kiln.constexpr,
+    copy: kiln.constexpr, flight: kiln.constexpr,
+):  # fmt: skip
+    """Another role stores each tile's last sum, and the sums of its rows."""
+    i = kiln.grid(c.shape[0] // 64)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4),
+                    kiln.role("end", warps=4)), persistent=2)  # fmt: skip
+    acc = kiln.zeros((64, 64), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
+        x = kiln.pin(a.load((i * 64, k), (64, 32)), role="load", atom=copy)
+        y = kiln.pin(b.load((0, k), (64, 32)), role="load", atom=copy)
+        acc = kiln.dot(x, y, acc, transpose_b=True)
+        acc = kiln.pin(acc, role="mma", atom=atom, in_flight=flight, depth=depth)
+    row = kiln.pin(kiln.sum(acc, axis=1), role="end")
+    kiln.pin(c.store((i * 64, 0), kiln.pin(acc + row[:, None], role="end")), role="end")
+
+
+@pytest.mark.parametrize(
+    "chip, atom, copy, flight",
+    [("nvptx:sm_90a", "wgmma", "tma", 1), ("amdgpu:gfx942", "matrix", "through_registers", None)],
+)
+def test_slots_of_the_last_sum(rng, chip: str, atom: str, copy: str, flight: int | None) -> None:
+    a, b = (
+        rng.integers(-2, 3, (64 * 7, 96)).astype(BF16),
+        rng.integers(-2, 3, (64, 96)).astype(BF16),
+    )
+    c = np.full((64 * 7, 64), np.nan, np.float32)
+    how = (2, atom, copy, flight)
+    ended.options(device=f"emu:{chip.split(':')[1]}")(a, b, c, *how)
+    want = a.astype(np.float64) @ b.astype(np.float64).T
+    np.testing.assert_array_equal(c, want + want.sum(1, keepdims=True))
+    made = ended.compile(a, b, c, *how, target=chip, _pipeline="stop-after=schedule")
+    assert "!tile.channel<2, !tile.buffer<64x64xf32" in made.ir("schedule")
+    with pytest.raises(
+        kiln.CompileError, match=r"\d+ bytes .* of 64x64xf32, of 20 slots \('depth'\)"
+    ):
+        ended.compile(a, b, c, 20, *how[1:], target=chip)
+
+
+@kiln.kernel
 def kept(a: kiln.View, c: kiln.View):
     kiln.grid(1)
     kiln.pin(roles=kiln.role("all", warps=4))

@@ -187,9 +187,12 @@ def test_columns_are_taken_as_they_are_said() -> None:
         for said in ((-1, -1, -1), (1, 1, 0), (0, 0, 1), (2, 1, 0))
     )
     assert unasked == over != others  # which lie elsewhere
-    # Each number takes columns: two sums, and the operand that is over none.
-    allocations = [sum("tcgen05.alloc" in line for line in code) for code in (over, apart)]
-    assert allocations == [2, 3]
+    # Each number takes columns: two sums, and the operand that is over none; a power of two of all.
+    columns = []
+    for code in ("\n".join(over), "\n".join(apart)):
+        (register,) = re.findall(r"tcgen05\.alloc\S+\s+\S+, (%r\d+);", code)
+        columns += re.findall(rf"mov\.b32\s+{register}, (\d+);", code)
+    assert columns == ["128", "256"]
 
 
 @pytest.mark.parametrize(

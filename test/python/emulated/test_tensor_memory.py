@@ -224,3 +224,33 @@ def test_a_chip_without_it_says_so(rng) -> None:
     tile = dict(BM=128, BN=64, BK=64, depth=2, TA=False, TB=True, precision="ieee")
     with pytest.raises(kiln.CompileError, match="tcgen05"):
         product.options(device="emu:sm_90a")(x, x[:64], c, **tile)
+
+
+@kiln.kernel
+def widths(a: kiln.View, b: kiln.View, c: kiln.View):
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("load", warps=4), kiln.role("mma", warps=4)))
+    first, second = kiln.zeros((128, 160), kiln.f32), kiln.zeros((128, 96), kiln.f32)
+    third = kiln.zeros((128, 224), kiln.f32)
+    for k in kiln.pin(range(0, a.shape[1], 32), depth=2):
+        x = kiln.pin(a.load((0, k), (128, 32)), role="load", atom="tma")
+        y = kiln.pin(b.load((0, k), (160, 32)), role="load", atom="tma")
+        z = kiln.pin(b.load((160, k), (96, 32)), role="load", atom="tma")
+        w = kiln.pin(b.load((256, k), (224, 32)), role="load", atom="tma")
+        first, second, third = (
+            kiln.pin(kiln.dot(x, y, first, transpose_b=True), role="mma", atom="tcgen05", in_flight=0),
+            kiln.pin(kiln.dot(x, z, second, transpose_b=True), role="mma", atom="tcgen05", in_flight=0),
+            kiln.pin(kiln.dot(x, w, third, transpose_b=True), role="mma", atom="tcgen05", in_flight=0),
+        )  # fmt: skip
+    c.store((0, 0), first)
+    c.store((0, 160), second)
+    c.store((0, 256), third)
+
+
+def test_sums_side_by_side(rng) -> None:
+    """Columns are set aside in powers of two, for all sums together: these take 480 of the 512, and
+    by themselves would take 640."""
+    a, b = (rng.integers(-3, 4, (rows, 96)).astype(BF16) for rows in (128, 480))
+    c = np.full((128, 480), np.nan, np.float32)
+    widths.options(device="emu:sm_100a")(a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.float64) @ b.astype(np.float64).T)

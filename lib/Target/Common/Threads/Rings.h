@@ -13,6 +13,12 @@ tile::ChannelOp findChannel(mlir::Value name);
 llvm::SmallVector<mlir::Value> getSlot(ThreadContext &context, mlir::Value channel,
                                        mlir::Value slot);
 
+/// The address (i32) of a channel's first slot in tensor memory.
+mlir::Value getTensorAddress(ThreadContext &context, mlir::Value channel);
+// Set aside what all channels there have, and give it back.
+mlir::LogicalResult lowerAllocTensor(ThreadContext &context, tile::AllocTensorOp op);
+mlir::LogicalResult lowerFreeTensor(ThreadContext &context, tile::FreeTensorOp op);
+
 /// Whether this is the first program of its pair, which starts what both do together (i1).
 mlir::Value isFirstOfPair(ThreadContext &context);
 

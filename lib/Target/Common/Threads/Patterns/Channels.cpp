@@ -46,9 +46,7 @@ SmallVector<Value> kiln::getSlot(ThreadContext &context, Value channel, Value sl
   ChannelPlan plan = planChannel(type);
   SmallVector<Value> buffers;
   if (PendingType accumulator = type.getAccumulator()) {
-    Value base =
-        LLVM::LoadOp::create(context, context.getI32Type(),
-                             getSharedAt(context, context.get(channel), context.i32(plan.address)));
+    Value base = getTensorAddress(context, channel);
     return {context.sync.getTensorSlot(context, context.getLoc(), base, context.get(slot),
                                        getTensorSlotBytes(accumulator.getTensor(), context.sync))};
   }
@@ -120,52 +118,6 @@ static LogicalResult lowerInit(ThreadContext &context, InitOp op) {
                              getSharedAt(context, context.get(channel), context.i32(plan.end)),
                              ends.getInt());
   return success();
-}
-
-//===- Tensor memory ------------------------------------------------------------------------===//
-
-/// Where a channel has the address of its accumulators, and what they take.
-static std::pair<Value, int64_t> getTensorPlace(ThreadContext &context, Value channel) {
-  auto type = cast<ChannelType>(channel.getType());
-  return {getSharedAt(context, context.get(channel), context.i32(planChannel(type).address)),
-          getTensorSlotBytes(type.getAccumulator().getTensor(), context.sync) * type.getDepth()};
-}
-
-/// What one warp of the program does.
-static LogicalResult byOneWarp(ThreadContext &context, Operation *op,
-                               llvm::function_ref<void()> emit) {
-  if (!context.chip.figures.tensorMemory)
-    return emitUnsupported(op, context.target, "expected a chip that has tensor memory");
-  FailureOr<int64_t> warp = requireThreadNumber(op, kByWarpAttrName);
-  if (failed(warp))
-    return failure();
-  if (*warp >= context.getWarps())
-    return op->emitOpError("expected '") << kByWarpAttrName << "' to be one of the program's "
-                                         << context.getWarps() << " warps, got " << *warp;
-  context.emitIf(
-      arith::CmpIOp::create(context, arith::CmpIPredicate::eq, context.warp, context.i32(*warp)),
-      emit);
-  return success();
-}
-
-static LogicalResult lowerAllocTensor(ThreadContext &context, AllocTensorOp op) {
-  return byOneWarp(context, op, [&] {
-    for (Value channel : op.getChannels()) {
-      auto [place, bytes] = getTensorPlace(context, channel);
-      context.sync.allocTensor(context, context.getLoc(), place, bytes, isOfPair(channel));
-    }
-    context.sync.endTensorAllocs(context, context.getLoc(), isOfPair(op.getChannels().front()));
-  });
-}
-
-static LogicalResult lowerFreeTensor(ThreadContext &context, FreeTensorOp op) {
-  return byOneWarp(context, op, [&] {
-    for (Value channel : op.getChannels()) {
-      auto [place, bytes] = getTensorPlace(context, channel);
-      Value address = LLVM::LoadOp::create(context, context.getI32Type(), place);
-      context.sync.freeTensor(context, context.getLoc(), address, bytes, isOfPair(channel));
-    }
-  });
 }
 
 /// The barrier is told of their end by the dots themselves, and ends its one phase.
