@@ -17,8 +17,8 @@ struct Descriptor {
   void reset();
 };
 
-/// A worker and the two ends that we hold: the socket, and a pipe with its standard error. It is
-/// killed, with all that it may have started, when it is destroyed.
+/// A worker, the end of its socket that it does not hold, and that of a pipe with its standard
+/// error. It is killed, with all that it may have started, when it is destroyed.
 class WorkerProcess {
 public:
   static llvm::Expected<std::unique_ptr<WorkerProcess>> start(const std::string &program);

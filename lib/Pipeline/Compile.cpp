@@ -1,10 +1,10 @@
 // From text to artifact, stage by stage.
 #include "kiln/Pipeline/Compile.h"
+#include "Compilation.h"
 #include "HandBack.h"
 #include "HostGrid.h"
 #include "PrepareModule.h"
-#include "Reporter.h"
-#include "kiln/Dialect/Tile/IR/Proposals.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Pipeline.h"
 #include "kiln/Runtime/Error.h"
@@ -25,62 +25,6 @@ using namespace mlir;
 namespace json = llvm::json;
 
 namespace kiln {
-namespace {
-
-class Compilation {
-public:
-  Compilation(const CompileRequest &request, MLIRContext &context, Reporter &reporter)
-      : request(request), context(context), reporter(reporter) {}
-
-  llvm::Expected<Artifact> run();
-
-private:
-  bool keeps(Stage stage) const {
-    return llvm::is_contained(request.keepStages, "all") ||
-           llvm::is_contained(request.keepStages, stringify(stage));
-  }
-  /// Reads the request's further options, which Compile.h lists.
-  llvm::Error readOptions();
-  /// Whether the source has been through the stage already.
-  bool isDone(Stage stage) const { return from && stage <= *from; }
-  /// Reads what stands beside a source that was handed back, which the request must agree with.
-  /// Returns the kernel's name.
-  llvm::Expected<std::string> takeBack(ModuleOp module);
-  json::Object describe(tile::KernelOp kernel, TargetInterface target);
-  /// What the stages behind `tile` make of a kernel.
-  struct Compiled {
-    json::Object metadata;
-    std::vector<Artifact::Section> sections;
-    /// Of the memory that a thread alone reaches: for registers that do not suffice.
-    int64_t getLocalBytes() const { return metadata.getInteger("local_bytes").value_or(0); }
-    /// Which of what was proposed to decide was decided; none if nothing was.
-    std::optional<int64_t> getProposal() const {
-      return metadata.getInteger(tile::kProposalMember);
-    }
-  };
-  /// Whether an edit has broken what the stages that are done have made.
-  LogicalResult checkHandedBack(ModuleOp module, TargetInterface target);
-  /// Runs the stages from `first` to `last` that are not done, keeping the IR that was asked for;
-  /// `grid` is a module of the grid, once the kernel no longer holds it.
-  LogicalResult runStages(ModuleOp module, TargetInterface target, Stage first, Stage last,
-                          Compiled &compiled, ModuleOp grid = nullptr);
-  FailureOr<Compiled> compileTiles(ModuleOp module, StringRef name, TargetInterface target,
-                                   Stage last);
-  FailureOr<Compiled> compileBest(ModuleOp module, StringRef name, TargetInterface target);
-
-  const CompileRequest &request;
-  MLIRContext &context;
-  Reporter &reporter;
-  Stage last = Stage::Binary;
-  std::optional<Stage> from;
-  bool exact = false;
-  int optLevel = request.optLevel;
-  bool fastMath = request.fastMath;
-  /// Of a source that was handed back; null if its kernel has none, or still holds it.
-  OwningOpRef<ModuleOp> handedGrid;
-  /// What was proposed for code that no assembler takes.
-  std::optional<int64_t> unassembled;
-};
 
 llvm::Error Compilation::readOptions() {
   SmallVector<StringRef> options;
@@ -173,7 +117,7 @@ json::Object Compilation::describe(tile::KernelOp kernel, TargetInterface target
                         {"vendor_math", kernel->hasAttr(kVendorMathAttrName)},
                         {"abi", describeParameters(kernel)},
                         {"has_grid", kernel.hasGrid()}};
-  if (kernel->hasAttr("tile.any_memory"))
+  if (kernel->hasAttr(tile::kAnyMemoryAttrName))
     metadata["any_memory"] = true;
   SmallVector<Place> places;
   findPlaces(kernel.getLoc(), places);
@@ -205,10 +149,17 @@ static void addMembers(ModuleOp module, json::Object &metadata) {
   }
 }
 
+/// What is said of the modules is not what they do.
+static bool isSameProgram(ModuleOp one, ModuleOp other) {
+  return OperationEquivalence::isRegionEquivalentTo(&one.getBodyRegion(), &other.getBodyRegion(),
+                                                    OperationEquivalence::IgnoreLocations);
+}
+
 FailureOr<Compilation::Compiled> Compilation::compileTiles(ModuleOp module, StringRef name,
                                                            TargetInterface target, Stage last) {
   Compiled compiled;
-  auto &[metadata, sections] = compiled;
+  json::Object &metadata = compiled.metadata;
+  std::vector<Artifact::Section> &sections = compiled.sections;
   // The tile stage is common: the kernel is still one, and says what a launcher must know. Behind
   // later stages that stands in the module's metadata.
   if (!isDone(Stage::Layout))
@@ -229,6 +180,11 @@ FailureOr<Compilation::Compiled> Compilation::compileTiles(ModuleOp module, Stri
     return failure();
   if (last <= Stage::LLVM) {
     addMembers(module, metadata);
+    return compiled;
+  }
+  if (assembled && isSameProgram(assembled, module)) {
+    addMembers(module, metadata);
+    compiled.isRepeated = true;
     return compiled;
   }
   EmitRequest emitRequest{last, optLevel, keeps(Stage::LLVMIR), keeps(Stage::Asm)};
@@ -254,81 +210,6 @@ FailureOr<Compilation::Compiled> Compilation::compileTiles(ModuleOp module, Stri
   if (!code->binary.empty())
     sections.push_back({"binary", std::move(code->binary)});
   return compiled;
-}
-
-/// What a thread may keep in memory of its own, in bytes, without another proposal being tried: a
-/// few words that are moved now and then cost less than what products beside their warps gain.
-static constexpr int64_t kFewLocalBytes = 64;
-/// And without one being tried behind one that does no better: the further ones have fewer products
-/// beside their warps, and assembling what spills takes seconds.
-static constexpr int64_t kSomeLocalBytes = 512;
-
-/// How much more of it one proposal may keep than the next. Stages that a solver chose, which the
-/// next one does without, have no word: what is moved would be values that go from trip to trip.
-static int64_t getFewLocalBytes(int64_t proposal, int64_t next) {
-  bool isSameInTurn = proposal == tile::kOverlappingProposal && next == proposal + 1;
-  return isSameInTurn ? 0 : kFewLocalBytes;
-}
-
-/// What is proposed for a kernel is held against the assembler's report: where a thread's registers
-/// do not suffice, the next proposal is taken if they do better there by more than a few words; and
-/// where the assembler does not take the code at all, the next of which it does.
-FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, StringRef name,
-                                                          TargetInterface target) {
-  auto compile = [&](int64_t proposal, Stage last) {
-    OwningOpRef<ModuleOp> copy = module.clone();
-    if (proposal > 0)
-      copy->lookupSymbol(name)->setAttr(tile::kProposalAttrName,
-                                        Builder(&context).getI64IntegerAttr(proposal));
-    return compileTiles(*copy, name, target, last);
-  };
-  std::vector<mlir::Diagnostic> said;
-  auto compileKept = [&](int64_t proposal) {
-    ScopedDiagnosticHandler keep(&context, [&](mlir::Diagnostic &diagnostic) {
-      said.push_back(std::move(diagnostic));
-      return success();
-    });
-    return compile(proposal, last);
-  };
-  FailureOr<Compiled> first = compileKept(0);
-  std::vector<mlir::Diagnostic> refused = failed(first) ? std::move(said) : decltype(said)();
-  while (failed(first) && unassembled) {
-    said.clear();
-    first = compileKept(*std::exchange(unassembled, std::nullopt) + 1);
-  }
-  for (mlir::Diagnostic &diagnostic : failed(first) ? refused : said)
-    context.getDiagEngine().emit(std::move(diagnostic));
-  // An emulated chip's code is the host's, of which no assembler reports registers.
-  bool isReported = target.getReal() == Attribute(target);
-  if (failed(first) || isDone(Stage::Layout) || !isReported || !first->getProposal())
-    return first;
-  // The others are tried in silence: the first one can be had.
-  ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
-  FailureOr<Compiled> best = last == Stage::Binary ? std::move(first) : compile(0, Stage::Binary);
-  while (failed(best) && unassembled)
-    best = compile(*std::exchange(unassembled, std::nullopt) + 1, Stage::Binary);
-  if (failed(best))
-    return first;
-  std::optional<int64_t> proposal = best->getProposal();
-  while (proposal && best->getLocalBytes() > getFewLocalBytes(*proposal, *proposal + 1)) {
-    FailureOr<Compiled> next = compile(*proposal + 1, Stage::Binary);
-    if (failed(next))
-      break;
-    int64_t few = getFewLocalBytes(*proposal, next->getProposal().value_or(tile::kMostProposals));
-    proposal = next->getProposal();
-    if (next->getLocalBytes() + few < best->getLocalBytes()) {
-      if (const json::Value *why = best->metadata.get(tile::kNoRolesMember))
-        next->metadata.try_emplace(tile::kNoRolesMember, *why);
-      best = std::move(next);
-    } else if (best->getLocalBytes() <= kSomeLocalBytes) {
-      break;
-    }
-  }
-  if (last == Stage::Binary)
-    return best;
-  if (best->getProposal() == first->getProposal())
-    return first;
-  return compile(best->getProposal().value_or(tile::kMostProposals), last);
 }
 
 llvm::Expected<Artifact> Compilation::run() {
@@ -400,8 +281,6 @@ llvm::Expected<Artifact> Compilation::run() {
   llvm::append_range(tiles.sections, std::move(compiled->sections));
   return Artifact::create(std::move(compiled->metadata), std::move(tiles.sections));
 }
-
-} // namespace
 
 static llvm::Expected<Artifact> compileOne(const CompileRequest &request, DiagnosticSink sink) {
   MLIRContext context(getAllDialects(), MLIRContext::Threading::DISABLED);

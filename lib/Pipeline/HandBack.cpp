@@ -11,7 +11,7 @@ namespace json = llvm::json;
 
 namespace kiln {
 
-static constexpr llvm::StringLiteral kEmittedAttrName = "tile.emitted";
+using tile::kEmittedAttrName;
 static constexpr llvm::StringLiteral kGridModuleName = "kiln_host_grid";
 
 //===- Printing -----------------------------------------------------------------------------===//

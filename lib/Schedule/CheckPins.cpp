@@ -40,8 +40,21 @@ std::string kiln::describe(const schedule::Violation &why) {
   StringRef limit = why.limit;
   limit.consume_front("expected ");
   bool isNumber = limit.starts_with("at least") || limit.starts_with("less than") ||
+                  limit.starts_with("more than") ||
                   (limit.starts_with("at most") && why.decision == "in_flight");
   std::string article = why.decision == "order" || why.decision == "in_flight" ? "an " : "a ";
   isNumber |= limit.contains(", to which it is pinned, ");
   return "expected " + (isNumber ? article + why.decision + " of " : "") + limit.str();
+}
+
+void kiln::noteOthers(InFlightDiagnostic &error, const schedule::Violation &why,
+                      const schedule::Problem &problem, ArrayRef<Operation *> ops) {
+  for (unsigned other : why.others) {
+    const schedule::Op &op = problem.ops[other];
+    Diagnostic &note = error.attachNote(ops[other]->getLoc()) << "'" << op.name << "'";
+    if (op.pins.stage)
+      note << " of stage " << *op.pins.stage;
+    if (op.pins.role && problem.roles.size() > 1)
+      note << " in role \"" << problem.roles[*op.pins.role].name << '"';
+  }
 }

@@ -19,13 +19,33 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
+/// Where the depth is said of the ring that an op fills: on itself, on another load of the ring, or
+/// on its loop.
+static Operation *findDepthPlace(Operation *op, RingPlan &plan) {
+  auto load = dyn_cast<LoadOp>(op);
+  if (!load || load.getDepth())
+    return op;
+  for (Ring &ring : plan)
+    for (RingUse &use : ring.uses)
+      if (llvm::is_contained(use.loads, load))
+        for (LoadOp other : use.loads)
+          if (other.getDepth())
+            return other;
+  Operation *loop = findDeepLoop(op->getBlock());
+  return loop ? loop : op;
+}
+
 static LogicalResult refuse(Operation *loop, const LoopProblem &made,
                             const schedule::Violation &why, RingPlan &plan) {
   Operation *op = why.op ? made.ops[*why.op] : loop;
-  InFlightDiagnostic error = emitSourceError(op, describe(why));
+  Operation *place = why.decision == "depth" ? findDepthPlace(op, plan) : op;
+  InFlightDiagnostic error = emitSourceError(place, describe(why));
+  if (place != op)
+    error.attachNote(op->getLoc()) << "the ring is filled here";
   bool isOfMemory = StringRef(why.limit).contains("shared memory");
   if (isOfMemory)
     planSharedPieces(loop->getParentOfType<KernelOp>(), plan).list(error);
+  noteOthers(error, why, made.problem, made.ops);
   // Of a product the other way round warps may write another operand there.
   if (isOfMemory || why.decision == "in_flight")
     noteSwapped(error, loop);
@@ -56,10 +76,13 @@ static LogicalResult checkRoom(KernelOp kernel, RingPlan &plan, const Chip &chip
   SharedPieces found = planSharedPieces(kernel, plan);
   for (auto [ring, piece] : llvm::zip(plan, found.pieces))
     if (piece.bytes > chip.sharedBytes) {
-      InFlightDiagnostic error =
-          ring.uses.front().getSite()->emitOpError("expected a ring of at most ");
-      error << chip.sharedBytes << " bytes of shared memory, got " << piece.bytes << " of "
-            << ring.depth << " slots ('depth')";
+      Operation *site = ring.uses.front().getSite(), *place = findDepthPlace(site, plan);
+      InFlightDiagnostic error = place->emitOpError("expected a ring of at most ")
+                                 << chip.sharedBytes << " bytes of shared memory, got "
+                                 << piece.bytes << " of " << ring.depth << " slots ('"
+                                 << spellDecision(place, "depth") << "')";
+      if (place != site)
+        error.attachNote(site->getLoc()) << "the ring is filled here";
       if (ring.uses.front().getBuffers().size() > 1)
         found.list(error);
       return error;

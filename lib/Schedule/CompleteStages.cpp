@@ -188,6 +188,7 @@ static LogicalResult complete(Block &block, const DenseSet<Operation *> &meeting
     InFlightDiagnostic error = emitSourceError(op, describe(why));
     if (StringRef role = findRoleAround(block); !role.empty())
       error << " in role \"" << role << '"';
+    noteOthers(error, why, problem, source);
     return error;
   }
   if (trip.loop && tellSlotsFirst(block, source, *completed))

@@ -5,6 +5,7 @@
 #include "LoopProblem.h"
 #include "OwnRingDecider.h"
 #include "Rings.h"
+#include "WriteStages.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
@@ -50,7 +51,6 @@ private:
   LogicalResult decideOwnRings();
   void setStages(Block &block, int64_t stage, StringRef role);
   void decideGathers();
-  LogicalResult decideWriteStages();
 
   KernelOp kernel;
   TargetInterface target;
@@ -430,47 +430,6 @@ LogicalResult StageDecider::decideOwnRings() {
   return success();
 }
 
-/// The loads of a loop whose tiles go through registers to another role, and of which nobody has
-/// said when they are written.
-static SmallVector<LoadOp> findWritten(scf::ForOp loop, RingPlan &plan) {
-  SmallVector<LoadOp> written;
-  for (Ring &ring : plan)
-    for (RingUse &use : ring.uses)
-      if (ring.isWritten() && !ring.isReadByProducer() && use.getBlock() == loop.getBody() &&
-          !getWriteStage(use.loads.front()) && !findNest(plan, ring, use))
-        llvm::append_range(written, use.loads);
-  return written;
-}
-
-/// What a role brings through registers for another is written a trip behind its load, so that the
-/// next load is under way by then: if the roles do not wait for one another then, since a copy of
-/// that trip has no slot. Of rings whose slots several uses share out unevenly the check knows that
-/// too late: it takes each for one of as many slots as the luckiest use has.
-LogicalResult StageDecider::decideWriteStages() {
-  FailureOr<RingPlan> plan = planRings(kernel);
-  if (failed(plan))
-    return failure();
-  kernel.getBody().walk([&](scf::ForOp loop) {
-    SmallVector<LoadOp> written = findWritten(loop, *plan);
-    auto isUneven = [&](Ring &ring) {
-      return ring.depth % ring.uses.size() && ring.uses.front().getBlock() == loop.getBody();
-    };
-    if (written.empty() || loop->hasAttr(kProgramsAttrName) || llvm::any_of(*plan, isUneven))
-      return;
-    for (LoadOp load : written) {
-      int64_t stage = load.getStage().value_or(0);
-      load->setAttr(kWriteStageAttrName, builder.getI64IntegerAttr(stage + 1));
-    }
-    PinsChecked checked = checkPins(loop, *plan, target.getChipRecord());
-    for (LoadOp load : written)
-      if (checked.isKnown && !checked.wrong)
-        load.setStage(load.getStage().value_or(0));
-      else
-        load->removeAttr(kWriteStageAttrName);
-  });
-  return success();
-}
-
 LogicalResult StageDecider::run() {
   findSaid();
   if (failed(checkAccesses()))
@@ -484,7 +443,7 @@ LogicalResult StageDecider::run() {
   decideDots();
   if (failed(decideOwnRings()) || failed(decideDepths()))
     return failure();
-  return decideWriteStages();
+  return decideWriteStages(kernel, target.getChipRecord());
 }
 
 namespace {

@@ -60,6 +60,9 @@ PinsChecked checkPins(mlir::Operation *loop, RingPlan &plan, const Chip &chip);
 
 /// A violation as an error of the op says it.
 std::string describe(const schedule::Violation &why);
+/// Adds the ops that set its limit, which are of this problem, each with its place in the source.
+void noteOthers(mlir::InFlightDiagnostic &error, const schedule::Violation &why,
+                const schedule::Problem &problem, llvm::ArrayRef<mlir::Operation *> ops);
 
 /// Decides stages, orders and counts in flight of a loop with this body, whose engine loads have
 /// their depths, such that products run beside what else the role does. Returns whether that gains

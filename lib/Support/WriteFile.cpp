@@ -36,7 +36,7 @@ static std::error_code writeThrough(const std::string &path, StringRef bytes) {
   return error;
 }
 
-/// What a new file may be read by, as the shell that started us says.
+/// What a new file may be read by, as the shell that started the process says.
 static mode_t newFileMode() {
   mode_t mask = ::umask(0);
   ::umask(mask);

@@ -45,3 +45,27 @@ tile.kernel @large(%a: !view {tile.facts = #facts}, %c: !view) attributes {tile.
   tile.return
 }
 }
+
+// -----
+
+!view = !tile.view<?x?xf32>
+#facts = #tile.facts<pointer = 16, strides = [16, 4], extents = [16, 16]>
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @said_of_the_loop(%a: !view {tile.facts = #facts}, %c: !view) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n = tile.dim %a, 1 : !view
+  // expected-error@+1 {{'scf.for' op expected a ring of at most 166912 bytes of shared memory, got 1024000 of 500 slots ('tile.depth')}}
+  scf.for %k = %c0 to %n step %c16 {
+    // expected-note@+1 {{the ring is filled here}}
+    %x = tile.load %a[%c0, %k] {tile.atom = "cp_async"} : !view -> tensor<32x16xf32>
+    %s = tile.scan %x axis = 1 {stage = 1} : tensor<32x16xf32> -> tensor<32x16xf32> {
+    ^bb0(%l: f32, %r: f32):
+      %t = arith.addf %l, %r : f32
+      tile.yield %t : f32
+    }
+    tile.store %s, %c[%c0, %k] : tensor<32x16xf32>, !view
+  } {tile.depth = 500 : i64}
+  tile.return
+}
+}

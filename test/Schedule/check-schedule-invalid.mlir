@@ -16,10 +16,13 @@ tile.kernel @shallow(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #f
   %c64 = arith.constant 64 : index
   %k = tile.dim %a, 1 : !view
   %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  // expected-error@+1 {{expected a depth of at least 2, since with fewer slots the roles wait for one another: 'tile.load' -> 'tile.dot' -> 'tile.load', got 1}}
   %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x128xf32> {
-    // expected-error@+1 {{expected a depth of at least 2, since with fewer slots the roles wait for one another: 'tile.load' -> 'tile.dot' -> 'tile.load', got 1}}
+    // expected-note@+2 {{the ring is filled here}}
+    // expected-note@+1 {{'tile.load' in role "load"}}
     %x = tile.load %a[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<64x64xf16>
     %y = tile.load %b[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<128x64xf16>
+    // expected-note@+1 {{'tile.dot' in role "mma"}}
     %d = tile.dot %x, %y, %s transpose_b {atom = #mma, role = "mma", in_flight = 1}
        : tensor<64x64xf16>, tensor<128x64xf16> -> tensor<64x128xf32>
     scf.yield %d : tensor<64x128xf32>
@@ -47,8 +50,9 @@ tile.kernel @deep(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #fact
   %zero = arith.constant dense<0.0> : tensor<64x128xf32>
   // expected-note@+1 {{8208 bytes for a ring of 1 slot of 64x64xf16 that role "load" fills}}
   %more = tile.load %a[%c0, %c0] {atom = #copy, role = "load", ring = "once"} : !view -> tensor<64x64xf16>
+  // expected-error@+1 {{expected rings of at most 232448 bytes of shared memory together, got 288928, of which this one of 10 slots ('depth') takes 245920}}
   %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x128xf32> {
-    // expected-error@+1 {{expected rings of at most 232448 bytes of shared memory together, got 288928, of which this one of 10 slots ('depth') takes 245920}}
+    // expected-note@+1 {{the ring is filled here}}
     %x = tile.load %a[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<64x64xf16>
     // expected-note@+1 {{245920 bytes for a ring of 10 slots ('depth') of 64x64xf16 and 128x64xf16 that role "load" fills}}
     %y = tile.load %b[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<128x64xf16>

@@ -9,9 +9,12 @@ tile.kernel @shallow(%a: !view {tile.facts = #facts}, %c: !out) {
   %c64 = arith.constant 64 : index
   %k = tile.dim %a, 1 : !view
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  // expected-error@+1 {{expected a depth of at least 4, since with fewer slots the roles wait for one another}}
   %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<64x64xf32> {
-    // expected-error@+1 {{expected a depth of at least 4, since with fewer slots the roles wait for one another}}
+    // expected-note@+2 {{the ring is filled here}}
+    // expected-note@+1 {{'tile.load' in role "load"}}
     %x = tile.load %a[%c0, %kk] : !view -> tensor<64x64xbf16>
+    // expected-note@+2 {{'tile.dot' in role "compute"}}
     // expected-note@+1 {{roles are completed, since 'in_flight' is decided}}
     %d = tile.dot %x, %x, %s transpose_b {in_flight = 3}
        : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>

@@ -37,10 +37,30 @@ tile.kernel @order(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#t
   %c0 = arith.constant 0 : index
   %c128 = arith.constant 128 : index
   scf.for %i = %c0 to %n step %c128 {
-    // expected-error@+1 {{expected an order of less than 0, that of an op that needs it in the same trip by their stages, got 1}}
+    // expected-note@+1 {{'tile.load' of stage 0}}
     %t = tile.load %a[%i] {stage = 0, order = 1, role = "all"} : !view -> !t
     %u = arith.negf %t : !t
+    // expected-error@+1 {{expected an order of more than 1, that of 'tile.load', which it needs in the same trip by their stages, got 0}}
     tile.store %u, %b[%i] {stage = 0, order = 0, role = "all"} : !t, !view
+  }
+  tile.return
+}
+
+// -----
+
+// Of the two, the load is what is out of the order of the source, also with regard to others.
+!view = !tile.view<?xf32>
+!t = tensor<128xf32>
+tile.kernel @late(%a: !view, %b: !view, %n: index) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  scf.for %i = %c0 to %n step %c128 {
+    // expected-error@+1 {{expected an order of less than 1, that of 'tile.store', which needs it in the same trip by their stages, got 2}}
+    %t = tile.load %a[%i] {stage = 0, order = 2, role = "all"} : !view -> !t
+    %u = tile.load %a[%i] {stage = 0, order = 0, role = "all"} : !view -> !t
+    %v = arith.addf %t, %u : !t
+    // expected-note@+1 {{'tile.store' of stage 0}}
+    tile.store %v, %b[%i] {stage = 0, order = 1, role = "all"} : !t, !view
   }
   tile.return
 }

@@ -1,5 +1,6 @@
 // The same compile as tile-compile's, once for each kernel and target of each section.
 #include "Refusals.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Compile.h"
 #include "kiln/Support/SourceLimits.h"

@@ -2,6 +2,7 @@
 #ifndef KILN_TARGET_TARGETINTERFACE_H
 #define KILN_TARGET_TARGETINTERFACE_H
 
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Target/Chip.h"
 #include "kiln/Target/Stage.h"
 #include "mlir/IR/Attributes.h"
@@ -43,8 +44,7 @@ struct TargetCode {
 
 namespace kiln {
 
-/// The module attribute that names the target.
-constexpr llvm::StringLiteral kTargetAttrName = "tile.target";
+using tile::kTargetAttrName;
 
 /// The target of the module that holds `op`; null if none is set.
 TargetInterface getTarget(mlir::Operation *op);

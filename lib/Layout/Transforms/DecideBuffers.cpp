@@ -3,6 +3,7 @@
 #include "ConversionRuns.h"
 #include "kiln/Dialect/Tile/IR/BareTypes.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
+#include "kiln/Layout/Transforms/AtomFit.h"
 #include "kiln/Layout/Transforms/BufferReaders.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -210,19 +211,31 @@ static void setBuffer(Operation *op, ArrayRef<int64_t> shape, Type element,
                                                       LayoutAttr::get(context, order))));
 }
 
-/// Says which copies read parts of a tile that has no order for them.
-static void noteShares(InFlightDiagnostic &error, ArrayRef<BufferReader> readers,
-                       ArrayRef<int64_t> shape) {
+/// Says which copies write and read parts of a tile that has no order for them.
+static void noteShares(InFlightDiagnostic &error, const std::optional<BufferReader> &writer,
+                       ArrayRef<BufferReader> readers, ArrayRef<int64_t> shape) {
   const int64_t *odd = llvm::find_if_not(shape, llvm::isPowerOf2_64);
+  SmallVector<int64_t> written(shape);
+  if (writer)
+    written = getShare(*writer, writer->getLayout(), shape);
   for (const BufferReader &reader : readers) {
     SmallVector<int64_t> share = getShare(reader, reader.getLayout(), shape);
-    if (ArrayRef(share) == shape || odd == shape.end())
+    bool areCrossed = ArrayRef(written) != shape && written != share;
+    if (ArrayRef(share) == shape || (odd == shape.end() && !areCrossed))
       continue;
     Operation *user = reader.dot ? DotOp(reader.dot).getOperation() : *reader.tensor.user_begin();
     Diagnostic &note = error.attachNote(user->getLoc());
     note << "each of " << reader.copies << " copies ('copies') reads ";
     llvm::interleave(share, note, "x");
-    note << " of it, and a tile whose extent of " << *odd << " is no power of two has no order in "
+    note << " of it, and ";
+    if (odd == shape.end()) {
+      note << "each of " << writer->copies << " writes ";
+      llvm::interleave(written, note, "x");
+      note << ", for which no order has these parts each in one piece: have one copy write it, or "
+              "one read it";
+      return;
+    }
+    note << "a tile whose extent of " << *odd << " is no power of two has no order in "
          << "which these parts lie together: have one copy read it, or "
          << int64_t(llvm::PowerOf2Ceil(*odd)) << " in place of " << *odd;
     return;
@@ -298,13 +311,13 @@ static LogicalResult decide(LoadOp load, TargetInterface target) {
       if (!asWindow || !best)
         weigh(order, asWindow);
   if (!best) {
-    InFlightDiagnostic error = load.emitOpError("expected a tile that ")
-                               << load.getAtomAttr() << " can bring";
+    InFlightDiagnostic error = load.emitOpError("expected a tile that \"")
+                               << getAtomName(load.getAtomAttr()) << "\" can bring";
     if (product != readers.end())
       error << " as " << product->dot.getAtomAttr() << " reads operand "
             << "ab"[product->operand];
     error << ", got " << getBareType(load.getType());
-    noteShares(error, readers, shape);
+    noteShares(error, writer, readers, shape);
     return error;
   }
   if (failed(checkRead(load, best->cycles)))

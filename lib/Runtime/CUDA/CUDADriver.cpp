@@ -136,8 +136,8 @@ Error CUDAApi::launch(const Launch &launch) {
                           launch);
 }
 
-/// The context dies with its last owner; if it is still there, that was not us. After some
-/// failures drivers make no other one for the process.
+/// The context dies with its last owner; if it is still there, another owner holds it. After
+/// some failures drivers make no other one for the process.
 Error CUDAApi::renew() {
   unsigned flags = 0;
   int active = 0;

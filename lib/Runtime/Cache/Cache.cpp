@@ -285,7 +285,7 @@ std::optional<Artifact> Cache::begin(const Key &key, Hit *hit) {
   if (!second)
     return std::nullopt;
 
-  // Now between processes: whoever had the lock before us may have put what we want.
+  // Now between processes: whoever had the lock before may have put the artifact.
   std::optional<Artifact> found;
   auto appeared = [&] {
     Hit where;

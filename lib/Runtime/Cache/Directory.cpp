@@ -144,7 +144,7 @@ CacheDirectory::~CacheDirectory() {
 }
 
 /// The folder that holds the file, or -1 with errno. A folder that fails the directory's own
-/// checks does not exist as far as we are concerned.
+/// checks is as one that does not exist.
 int CacheDirectory::openShard(StringRef name, bool make) const {
   std::string shard = name.take_front(2).str();
   if (make && ::mkdirat(descriptor, shard.c_str(), 0700) != 0 && errno != EEXIST)
@@ -165,7 +165,7 @@ std::optional<std::string> CacheDirectory::read(StringRef name) const {
   Descriptor shard(openShard(name, /*make=*/false));
   if (shard.fd < 0)
     return std::nullopt;
-  // O_NONBLOCK: a FIFO in a file's place must not make us wait for its writer.
+  // O_NONBLOCK: a FIFO in a file's place must not make the reader wait for its writer.
   Descriptor file(
       ::openat(shard.fd, name.str().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status;

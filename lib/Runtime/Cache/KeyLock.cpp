@@ -79,7 +79,7 @@ KeyLock::KeyLock(const CacheDirectory &directory, const Key &key, function_ref<b
     int64_t age = file ? now - file->modified : 0;
     int64_t second = 1000000000;
     if (file && !holder)
-      return; // not a file that we may trust
+      return; // not a file to trust
     if (file && age > int64_t(seconds) * second) {
       directory.remove(name);
     } else if (holder && holder->empty()) {
@@ -102,8 +102,8 @@ KeyLock::KeyLock(const CacheDirectory &directory, const Key &key, function_ref<b
 }
 
 KeyLock::~KeyLock() {
-  // Whoever broke our lock made their own: only ours is removed. A forked child has a copy of this
-  // object, but not the lock.
+  // Whoever broke this lock made another: only this one is removed. A forked child has a copy of
+  // this object, but not the lock.
   if (held && process == ::getpid() && directory.read(name) == text)
     directory.remove(name);
 }

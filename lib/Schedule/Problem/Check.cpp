@@ -34,7 +34,7 @@ bool Problem::isContinued(unsigned op) const {
 }
 
 Violation Problem::at(unsigned op, StringRef decision, std::string limit) const {
-  return {op, ops[op].name, decision.str(), std::move(limit)};
+  return {op, ops[op].name, decision.str(), std::move(limit), {}};
 }
 
 namespace {

@@ -21,7 +21,8 @@ private:
   std::optional<Violation> checkStages() const;
   void findKeys();
   std::optional<Violation> order();
-  std::optional<Violation> place(unsigned op, std::optional<int64_t> before);
+  std::optional<Violation> place(unsigned op, std::optional<unsigned> user);
+  Violation refuse(unsigned op, unsigned user) const;
   bool isLate(unsigned op) const { return problem.ops[op].isLate && !problem.ops[op].pins.stage; }
   bool isOfTrip(const Dependence &need) const {
     return stages[need.to] + need.distance == stages[need.from];
@@ -102,20 +103,41 @@ void Completer::findKeys() {
   }
 }
 
-/// Appends an op behind what it needs of its own trip. `before` is the least order pinned to those
+/// That an op is pinned behind one of the same trip that needs it. Of the two, the one whose pin
+/// has more ops out of the order of the source is wrong.
+Violation Completer::refuse(unsigned op, unsigned user) const {
+  auto getPin = [&](unsigned number) { return *problem.ops[number].pins.order; };
+  auto countPassed = [&](unsigned number) {
+    return llvm::count_if(llvm::seq<unsigned>(0, problem.ops.size()), [&](unsigned other) {
+      if (!problem.ops[other].pins.order || getRole(other) != getRole(number))
+        return false;
+      return other < number ? getPin(other) > getPin(number) : getPin(other) < getPin(number);
+    });
+  };
+  std::string own = std::to_string(getPin(op)), its = std::to_string(getPin(user));
+  bool isOfUser = countPassed(user) >= countPassed(op);
+  Violation violation =
+      isOfUser ? problem.at(user, "order",
+                            "expected more than " + own + ", that of '" + problem.ops[op].name +
+                                "', which it needs in the same trip by their stages, got " + its)
+               : problem.at(op, "order",
+                            "expected less than " + its + ", that of '" + problem.ops[user].name +
+                                "', which needs it in the same trip by their stages, got " + own);
+  violation.others = {isOfUser ? op : user};
+  return violation;
+}
+
+/// Appends an op behind what it needs of its own trip. `user` has the least order pinned to those
 /// that it is placed for. Needs of one trip make no circle: its distances would add up to 0.
-std::optional<Violation> Completer::place(unsigned op, std::optional<int64_t> before) {
+std::optional<Violation> Completer::place(unsigned op, std::optional<unsigned> user) {
   if (isPlaced[op])
     return std::nullopt;
   std::optional<int64_t> order = problem.ops[op].pins.order;
-  if (order && before && *order > *before)
-    return problem.at(op, "order",
-                      "expected less than " + std::to_string(*before) +
-                          ", that of an op that needs it in the same trip by their stages, got " +
-                          std::to_string(*order));
+  if (order && user && *order > *problem.ops[*user].pins.order)
+    return refuse(op, *user);
   for (const Dependence &need : needs[op])
     if (isOfTrip(need))
-      if (std::optional<Violation> violation = place(need.from, order ? order : before))
+      if (std::optional<Violation> violation = place(need.from, order ? op : user))
         return violation;
   isPlaced[op] = true;
   placed.push_back(op);

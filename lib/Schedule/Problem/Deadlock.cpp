@@ -7,6 +7,7 @@
 // Directed Graphs", 1971: a circle needs a token).
 #include "Steady.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace kiln::schedule;
 using llvm::ArrayRef;
@@ -91,18 +92,22 @@ std::optional<Violation> kiln::schedule::findDeadlock(const Problem &problem,
   std::string names;
   int64_t distance = 0;
   std::optional<unsigned> ring;
+  llvm::SmallSetVector<unsigned, 8> ops;
   for (const Wait &wait : circle) {
+    ops.insert(wait.from);
     names += "'" + problem.ops[wait.from].name + "' -> ";
     distance += wait.distance;
     ring = ring ? ring : wait.ring;
   }
   names += "'" + problem.ops[circle.back().to].name + "'";
-  if (!ring)
-    return problem.at(circle.front().from, "order",
-                      "expected roles that do not wait for one another, got " + names);
-  return problem.at(*ring, "depth",
-                    "expected at least " +
-                        std::to_string(solution.ops[*ring].depth + 1 - distance) +
-                        ", since with fewer slots the roles wait for one another: " + names +
-                        ", got " + std::to_string(solution.ops[*ring].depth));
+  Violation violation =
+      ring ? problem.at(*ring, "depth",
+                        "expected at least " +
+                            std::to_string(solution.ops[*ring].depth + 1 - distance) +
+                            ", since with fewer slots the roles wait for one another: " + names +
+                            ", got " + std::to_string(solution.ops[*ring].depth))
+           : problem.at(circle.front().from, "order",
+                        "expected roles that do not wait for one another, got " + names);
+  violation.others = ops.takeVector();
+  return violation;
 }

@@ -1,6 +1,7 @@
 // Makes the conditions of a problem, and says whether an interval can hold them.
 #include "Graph.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace kiln::schedule;
 using llvm::ArrayRef;
@@ -158,8 +159,12 @@ Violation Graph::describe(ArrayRef<Edge> circle) const {
                       : "the trip of '" + problem.roles[node - problem.ops.size()].name + "'";
   };
   std::string names;
-  for (const Edge &edge : circle)
+  llvm::SmallSetVector<unsigned, 8> ops;
+  for (const Edge &edge : circle) {
     names += getName(edge.from) + " -> ";
+    if (isOp(edge.from))
+      ops.insert(edge.from);
+  }
   names += getName(circle.back().to);
   // An order is named before the stages that it was held against, a depth before both.
   const Edge *pin = nullptr;
@@ -168,12 +173,16 @@ Violation Graph::describe(ArrayRef<Edge> circle) const {
       if (edge.pin == name)
         pin = &edge;
   if (!pin)
-    return {std::nullopt, "", "interval", "expected needs that an interval can hold: " + names};
+    return {std::nullopt, "", "interval", "expected needs that an interval can hold: " + names,
+            ops.takeVector()};
   const Pins &pins = problem.ops[pin->op].pins;
   std::optional<int64_t> value = pin->pin == "stage"   ? pins.stage
                                  : pin->pin == "order" ? pins.order
                                                        : pins.depth;
-  return problem.at(pin->op, pin->pin,
-                    "expected a pin by which none waits for itself at any interval, as in " +
-                        names + ", got " + std::to_string(value.value_or(1)));
+  Violation violation =
+      problem.at(pin->op, pin->pin,
+                 "expected a pin by which none waits for itself at any interval, as in " + names +
+                     ", got " + std::to_string(value.value_or(1)));
+  violation.others = ops.takeVector();
+  return violation;
 }

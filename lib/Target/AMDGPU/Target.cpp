@@ -2,6 +2,7 @@
 #include "CacheHints.h"
 #include "Chips.h"
 #include "CodeObject.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Support/CodeGenerators.h"
@@ -41,6 +42,15 @@ void AMDGCNDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "kiln/Target/AMDGPU/AMDGPUAttrs.cpp.inc"
       >();
+}
+
+/// Its attributes are values alone: none has a name.
+LogicalResult AMDGCNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return tile::refuseMeaningless(op, attribute.getName());
+}
+LogicalResult AMDGCNDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+                                                      NamedAttribute attribute) {
+  return tile::refuseMeaningless(op, attribute.getName()) << " on argument " << argument;
 }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip) {

@@ -1,6 +1,8 @@
 // Checks decisions on scratch memory that may have been written or edited by hand: what realises
 // them computes addresses by them.
 #include "Materialization.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
+#include "kiln/Target/CPU/CPU.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -83,12 +85,27 @@ tile::ReduceOp kiln::cpu::fillingReduction(Operation *op) {
 
 //===- Checks -------------------------------------------------------------------------------===//
 
+static constexpr StringLiteral kDecisions[] = {
+    kBuffersAttr,     kBeforeBuffersAttr, kTempsAttr,       kFusedAttr,
+    kBufferBytesAttr, kBufferOffsetsAttr, kScratchBytesAttr};
+
+/// Other targets read none of them.
+LogicalResult CPUDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  TargetInterface target = getTarget(op);
+  bool isRead = !target || isa<TargetAttr>(target);
+  if (isRead && llvm::is_contained(kDecisions, attribute.getName()))
+    return success();
+  return tile::refuseMeaningless(op, attribute.getName());
+}
+
+LogicalResult CPUDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+                                                   NamedAttribute attribute) {
+  return tile::refuseMeaningless(op, attribute.getName()) << " on argument " << argument;
+}
+
 LogicalResult kiln::cpu::checkUndecided(tile::KernelOp kernel) {
   WalkResult result = kernel->walk([](Operation *op) -> WalkResult {
-    for (StringRef name :
-         {StringRef(kBuffersAttr), StringRef(kBeforeBuffersAttr), StringRef(kTempsAttr),
-          StringRef(kFusedAttr), StringRef(kBufferBytesAttr), StringRef(kBufferOffsetsAttr),
-          StringRef(kScratchBytesAttr)})
+    for (StringRef name : kDecisions)
       if (op->hasAttr(name))
         return op->emitOpError("expected no decision before buffers are decided, got ") << name;
     return WalkResult::advance();

@@ -2,6 +2,7 @@
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Dialect/Tile/IR/PinnedPlaces.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
@@ -379,7 +380,7 @@ static LogicalResult checkTurns(KernelOp kernel) {
 
 /// What is said of a kernel and decides nothing of its schedule.
 static constexpr StringLiteral kNotes[] = {kTunablesAttrName, kVendorMathAttrName,
-                                           "tile.any_memory"};
+                                           kAnyMemoryAttrName};
 
 /// Each attribute means something where it stands. Other dialects' own are theirs.
 static LogicalResult checkMeaning(Operation *op) {
@@ -392,7 +393,7 @@ static LogicalResult checkMeaning(Operation *op) {
       return op->emitOpError("expected no '")
              << name << "' in a source: a pass says so, once it has made it so";
     if (!decision && !isForeign && !llvm::is_contained(kNotes, name))
-      return op->emitOpError("expected attributes that mean something here, got '") << name << "'";
+      return refuseMeaningless(op, name);
   }
   return success();
 }

@@ -2,6 +2,7 @@
 #include "LowerToHost.h"
 #include "kiln/Binary/HostCode.h"
 #include "kiln/Binary/LinkBitcode.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Target/Common/EmitHost.h"
 #include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Registry.h"
@@ -36,6 +37,15 @@ void EmulatedDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "kiln/Target/Emulated/EmulatedAttrs.cpp.inc"
       >();
+}
+
+/// Its attributes are values alone: none has a name.
+LogicalResult EmulatedDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return tile::refuseMeaningless(op, attribute.getName());
+}
+LogicalResult EmulatedDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+                                                        NamedAttribute attribute) {
+  return tile::refuseMeaningless(op, attribute.getName()) << " on argument " << argument;
 }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, Attribute chip) {

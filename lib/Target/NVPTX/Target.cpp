@@ -4,6 +4,7 @@
 #include "Chips.h"
 #include "PackedAdds.h"
 #include "RolledLoops.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Support/CodeGenerators.h"
@@ -43,6 +44,15 @@ void NVPTXDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "kiln/Target/NVPTX/NVPTXAttrs.cpp.inc"
       >();
+}
+
+/// Its attributes are values alone: none has a name.
+LogicalResult NVPTXDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return tile::refuseMeaningless(op, attribute.getName());
+}
+LogicalResult NVPTXDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+                                                     NamedAttribute attribute) {
+  return tile::refuseMeaningless(op, attribute.getName()) << " on argument " << argument;
 }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef chip) {

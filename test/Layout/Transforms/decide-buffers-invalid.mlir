@@ -11,7 +11,7 @@ tile.kernel @along(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #fac
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %x = tile.load %a[%c0, %c0] {atom = #nvptx.tma, role = "load", depth = 1} : !view -> tensor<64x64xf8E4M3FN>
-  // expected-error @+1 {{expected a tile that #nvptx.tma can bring as #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32> reads operand b, got 'tensor<64x64xf8E4M3FN>'}}
+  // expected-error @+1 {{expected a tile that "tma" can bring as #nvptx.wgmma<"m64n64k32", f8E4M3FN, f32> reads operand b, got 'tensor<64x64xf8E4M3FN>'}}
   %y = tile.load %b[%c0, %c0] {atom = #nvptx.tma, role = "load", depth = 1} : !view -> tensor<64x64xf8E4M3FN>
   %s = tile.dot %x, %y, %zero {atom = #mma, role = "mma", in_flight = 0}
      : tensor<64x64xf8E4M3FN>, tensor<64x64xf8E4M3FN> -> tensor<64x64xf32>

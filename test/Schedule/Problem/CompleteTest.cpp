@@ -90,8 +90,8 @@ TEST(Complete, RefusesPinsThatNeedsExclude) {
                          "is at stage 1, got 0");
   p.ops[p.softmax].pins = {p.mma, 0, 0, {}, {}};
   p.ops[p.scores].pins = {p.mma, 0, 1, {}, {}};
-  EXPECT_EQ(complete(p), "op 1 'scores': order: expected less than 0, that of an op that needs it "
-                         "in the same trip by their stages, got 1");
+  EXPECT_EQ(complete(p), "op 2 'softmax': order: expected more than 1, that of 'scores', which it "
+                         "needs in the same trip by their stages, got 0");
 }
 
 TEST(Complete, PutsWhatIsMadeAtALaterStageInFront) {

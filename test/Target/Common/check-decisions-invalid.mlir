@@ -249,8 +249,6 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     %e = arith.addf %f, %f {stage = 0 : i64} : f32
     // expected-error @+1 {{expected attributes that mean something here, got 'cache'}}
     %y = tile.reshape %x {cache = "global"} : tensor<64xf32> -> tensor<8x8xf32>
-    // expected-error @+1 {{expected attributes that mean something here, got 'tile.sttage'}}
-    %g = arith.addf %f, %f {tile.sttage = 0 : i64} : f32
     // expected-error @+1 {{expected no 'tile.least_trips' in a source: a pass says so, once it has made it so}}
     scf.for %i = %c0 to %c0 step %c0 {
     } {tile.least_trips = 2 : i64}

@@ -4,6 +4,8 @@ that several roles make. On an emulated chip, against float64."""
 
 from __future__ import annotations
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -107,6 +109,9 @@ def test_a_write_that_waits_for_itself_is_refused() -> None:
             depth_a=2, depth_b=2, loaders=1, copies=1, in_flight=1, lanes=False, written=1,
         )  # fmt: skip
     assert ".load((" in str(got.value)
+    # Each op that waits is told once, with its line.
+    waiting = re.findall(r"note: .*?:(\d+:\d+: 'tile\.(?:load|dot)'.*)", str(got.value))
+    assert len(waiting) == len(set(waiting)) >= 2, str(got.value)
     with pytest.raises(kiln.CompileError, match="since '#nvptx.tma' writes the slot itself"):
         brought.options(device=DEVICE)(
             a, b, np.zeros((64, 64), np.float32), 64, copy_a="tma", copy_b="tma", depth_a=2,

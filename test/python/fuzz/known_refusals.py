@@ -28,7 +28,7 @@ KNOWN = {
     "tile-complete-stages": (
         r"expected stages that begin with 0 in its role",
         r"expected a stage of at least \d+, as .* which it needs, is at stage",
-        r"expected an order of less than \d+, that of an op that needs it in the same trip",
+        r"expected an order of (less|more) than \d+, that of '.*', which (needs it|it needs) in the",
     ),
     "tile-realise-stages": (
         r"expected a ring of more than \d+ slots \('depth'\)",

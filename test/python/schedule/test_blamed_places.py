@@ -1,9 +1,11 @@
-"""Errors about decisions stand where these were pinned: those of a kernel at their own `kiln.pin`, and
-a stage in a condition names the condition that has it."""
+"""Errors about decisions stand where these were pinned: those of a kernel at their own `kiln.pin`, those
+of an op or a loop at it, with a note at what they clash with; and a stage in a condition names the
+condition that has it."""
 
 from __future__ import annotations
 
 import inspect
+import re
 
 import ml_dtypes
 import numpy as np
@@ -84,3 +86,36 @@ def test_a_stage_in_a_condition() -> None:
     text = str(refused.value)
     assert "expected the condition that it stands in to have 'tile.stage'" in text, text
     assert "this is the condition" in text and "t = kiln.pin(x.load(" in text, text
+
+
+@kiln.kernel
+def summed(x: kiln.View, y: kiln.View, how: kiln.constexpr):
+    kiln.grid(1)
+    acc = kiln.zeros((64, 64), kiln.f32)
+    steps = range(0, x.shape[1], 64)
+    for k in kiln.pin(steps, depth=1000000) if how == "depth" else steps:
+        t, u = x.load((0, k), (64, 64)), x.load((64, k), (64, 64))
+        s = kiln.dot(t, u, transpose_b=True)
+        if how == "order":
+            s = kiln.pin(kiln.where(s > 0.0, s, 0.0), order=0)
+        acc += s
+    y.store((0, 0), acc)
+
+
+@pytest.mark.parametrize(
+    "how, said, line, notes",
+    [
+        ("order", "an order of more than", "order=0)", ["kiln.dot(t, u"]),
+        ("depth", "slots ('tile.depth')", "depth=1000000)", ["x.load(("]),
+    ],
+)
+def test_what_clashes_with_a_pinned_place(how: str, said: str, line: str, notes: list[str]) -> None:
+    x = np.zeros((128, 128), BF16)
+    with pytest.raises(kiln.CompileError) as refused:
+        summed.compile(x, np.zeros((64, 64), np.float32), how=how, target="nvptx:sm_90a")
+    assert said in refused.value.message
+    lines, first = inspect.getsourcelines(summed.function)
+    assert line in lines[refused.value.line - first], str(refused.value)
+    told = [int(n) for n in re.findall(r"note: .*?:(\d+):\d+:", str(refused.value))]
+    for note in notes:
+        assert any(note in lines[number - first] for number in told), str(refused.value)

@@ -172,6 +172,8 @@ struct Violation {
   std::string decision;
   /// The limit that does not hold: "expected …, got …".
   std::string limit;
+  /// The ops that set the limit, each once.
+  llvm::SmallVector<unsigned> others = {};
 
   /// All of it in one line: "op 3 'dot': stage: expected at least 1, …, got 0".
   std::string str() const;

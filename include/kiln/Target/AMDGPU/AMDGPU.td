@@ -18,6 +18,8 @@ def AMDGCN_Dialect : Dialect {
   let cppNamespace = "::kiln::amdgcn";
   let summary = "what compiling for AMD's chips decides";
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let dependentDialects = ["::mlir::ROCDL::ROCDLDialect"];
 }
 

@@ -18,6 +18,8 @@ def CPU_Dialect : Dialect {
     caller offers. All else is `scf`, `arith`, `math`, `vector` and `llvm`.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 

@@ -7,6 +7,7 @@
 #ifndef KILN_TARGET_COMMON_ABI_H
 #define KILN_TARGET_COMMON_ABI_H
 
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "llvm/Support/JSON.h"
 
@@ -36,9 +37,7 @@ llvm::json::Array describeArguments(tile::KernelOp kernel);
 /// The entries of "abi" for the arguments that a launch makes, which come next.
 llvm::SmallVector<mlir::Attribute> describeHidden(tile::KernelOp kernel);
 
-/// A dictionary on the module that passes fill with what the runtime must know of the compiled
-/// kernel; it becomes members of the artifact's metadata.
-inline constexpr llvm::StringLiteral kMetadataAttrName = "tile.metadata";
+using tile::kMetadataAttrName;
 
 /// The member that lists, as "abi" does, the parameters that a target put behind the source's.
 inline constexpr llvm::StringLiteral kHiddenParametersName = "hidden_parameters";

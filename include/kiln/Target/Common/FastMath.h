@@ -2,13 +2,12 @@
 #ifndef KILN_TARGET_COMMON_FASTMATH_H
 #define KILN_TARGET_COMMON_FASTMATH_H
 
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace kiln {
 
-/// On a module whose kernel may take subnormals of f32 for zeros. What else it may do is on its
-/// ops, as the flags of LLVM.
-inline constexpr llvm::StringLiteral kFlushAttrName = "tile.flush_subnormals";
+using tile::kFlushAttrName;
 
 /// Whether an op of `arith` or `math` may be approximated, and may take it that neither NaN nor
 /// infinities occur.

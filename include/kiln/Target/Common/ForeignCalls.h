@@ -3,6 +3,7 @@
 #ifndef KILN_TARGET_COMMON_FOREIGNCALLS_H
 #define KILN_TARGET_COMMON_FOREIGNCALLS_H
 
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Target/Common/ForeignTarget.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -11,13 +12,8 @@
 
 namespace kiln {
 
-/// On a kernel, and on the function that it becomes: its mathematics is the vendor's library's,
-/// where that is found, and not Kiln's own.
-inline constexpr llvm::StringLiteral kVendorMathAttrName = "tile.vendor_math";
-
-/// On a function that a library defines: a dictionary of "library", its path, its "hash" and
-/// "symbol", what it calls the function.
-inline constexpr llvm::StringLiteral kForeignAttrName = "tile.foreign";
+using tile::kForeignAttrName;
+using tile::kVendorMathAttrName;
 
 /// The member of the metadata that lists the libraries which went into the code: "path" and "hash".
 inline constexpr llvm::StringLiteral kLibrariesName = "libraries";

@@ -5,6 +5,7 @@
 
 #include "kiln/Binary/DeviceCode.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Pass/Pass.h"
@@ -12,16 +13,13 @@
 namespace kiln {
 
 using tile::kClusterAttrName;
+using tile::kOrdersGlobalAttrName;
 using tile::kOverlapAttrName;
 using tile::kSharedBytesAttrName;
 using tile::kSharedOffsetAttrName;
+using tile::kTensorMapAttrName;
 using tile::kThreadsAttrName;
-/// Marks a parameter that holds a map of a view, for engines that copy.
-inline constexpr llvm::StringLiteral kTensorMapAttrName = "tile.tensor_map";
-/// Marks a gpu.barrier that orders accesses to global memory too; others need not.
-inline constexpr llvm::StringLiteral kOrdersGlobalAttrName = "tile.orders_global";
-/// Marks a cf.assert whose failure ends the whole launch; it ends a program otherwise.
-inline constexpr llvm::StringLiteral kTrapsAttrName = "tile.traps";
+using tile::kTrapsAttrName;
 /// The global that stands for a program's shared memory.
 inline constexpr llvm::StringLiteral kSharedSymbol = "kiln_shared";
 /// The address spaces of global and of shared memory, on every target that has both.

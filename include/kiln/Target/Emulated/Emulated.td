@@ -11,6 +11,8 @@ def Emulated_Dialect : Dialect {
   let cppNamespace = "::kiln::emulated";
   let summary = "what emulating a chip decides: nothing but which one";
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
 }
 
 def Emulated_TargetAttr : AttrDef<Emulated_Dialect, "Target", [

@@ -17,6 +17,8 @@ def NVPTX_Dialect : Dialect {
   let cppNamespace = "::kiln::nvptx";
   let summary = "what compiling for NVIDIA's chips decides";
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
 }
 

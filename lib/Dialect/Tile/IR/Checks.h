@@ -29,6 +29,10 @@ mlir::LogicalResult verifyInRole(mlir::Operation *op);
 /// Each role of a list has a name of its own.
 mlir::LogicalResult verifyRoleNames(mlir::Operation *op, mlir::ArrayAttr roles);
 /// A `tile.` attribute that decides about the schedule; true of all others.
+/// Whether an attribute of this name says something beside decisions, and whether it stands where
+/// it does.
+bool isMark(llvm::StringRef name);
+mlir::LogicalResult verifyMark(mlir::Operation *op, llvm::StringRef name, mlir::Attribute value);
 mlir::LogicalResult verifyDecision(mlir::Operation *op, llvm::StringRef name,
                                    mlir::Attribute value);
 /// The same, of decisions about programs.

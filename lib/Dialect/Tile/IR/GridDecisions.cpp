@@ -2,6 +2,7 @@
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "Checks.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 
 using namespace mlir;
 using namespace kiln::tile;
@@ -53,7 +54,7 @@ LogicalResult kiln::tile::verifyGridDecision(Operation *op, StringRef name, Attr
                            << value;
   }
   if (name != kRasterAttrName && name != kPerCoreAttrName)
-    return success();
+    return refuseMeaningless(op, name);
   auto persistent = op->getAttrOfType<PersistentAttr>(kPersistentAttrName);
   if (!isa<KernelOp>(op) || !persistent)
     return op->emitError() << "expected '" << name << "' on a kernel with '" << kPersistentAttrName

@@ -1,5 +1,6 @@
 // Registers what the tile dialect is made of.
 #include "Checks.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -29,14 +30,16 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   StringRef name = attribute.getName();
   if (name == kFactsAttrName)
     return op->emitError() << "expected '" << name << "' on an argument of a kernel";
-  if (name == kTargetAttrName && !isa<ModuleOp>(op))
-    return op->emitError() << "expected '" << name << "' on a module";
-  if (name != kTunablesAttrName)
-    return verifyDecision(op, name, attribute.getValue());
-  auto tunables = dyn_cast<ArrayAttr>(attribute.getValue());
-  if (isa<KernelOp>(op) && tunables && llvm::all_of(tunables, llvm::IsaPred<TunableAttr>))
+  return isMark(name) ? verifyMark(op, name, attribute.getValue())
+                      : verifyDecision(op, name, attribute.getValue());
+}
+
+/// On the parameters of functions that kernels have become; a kernel looks at its own.
+LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+                                                    NamedAttribute attribute) {
+  if (isa<KernelOp>(op) || attribute.getName() == kTensorMapAttrName)
     return success();
-  return op->emitError() << "expected '" << name << "' on a kernel, as an array of #tile.tunable";
+  return refuseMeaningless(op, attribute.getName()) << " on argument " << argument;
 }
 
 Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

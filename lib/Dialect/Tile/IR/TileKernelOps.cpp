@@ -148,6 +148,10 @@ LogicalResult KernelOp::verify() {
       if (!isForeign && !llvm::is_contained(kOfArguments, name))
         return emitOpError("expected attributes that mean something of argument ")
                << index << ", got '" << name << "'";
+      Dialect *dialect = isForeign ? attribute.getNameDialect() : nullptr;
+      if (dialect &&
+          failed(dialect->verifyRegionArgAttribute(*this, /*regionIndex=*/0, index, attribute)))
+        return failure();
     }
     Attribute facts = getArgumentAttributes(index).get(kFactsAttrName);
     if (facts && failed(verifyFacts(*this, index, type, facts)))

@@ -99,6 +99,9 @@ static LogicalResult verifyThreads(Operation *op, StringRef name, Attribute valu
     return op->emitError() << "expected '" << name << "' on a kernel";
   if (name == kSharedBytesAttrName && !isa<KernelOp>(op) && !isFunction)
     return op->emitError() << "expected '" << name << "' on a kernel or a function";
+  bool isOfProgram = isa_and_nonnull<TileDialect>(op->getDialect()) && !isa<KernelOp>(op);
+  if (name == kSharedOffsetAttrName && !isOfProgram)
+    return op->emitError() << "expected '" << name << "' on an op of a program";
   if (name == kThreadsAttrName && !isFunction)
     return op->emitError() << "expected '" << name << "' on a function";
   int64_t least = name == kWarpsAttrName || name == kThreadsAttrName ? 1 : 0;

@@ -1,5 +1,6 @@
 // Checks of a kernel that no op's verifier can make, for they concern ops of other dialects.
 #include "kiln/Dialect/Tile/IR/Decisions.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -66,7 +67,7 @@ static LogicalResult verifyDecisions(Operation *op) {
       return its == word;
     });
     if (isDecision && !lookUpDecision(op, name))
-      return op->emitOpError("expected attributes that mean something here, got '") << name << "'";
+      return refuseMeaningless(op, name);
   }
   return success();
 }

@@ -74,10 +74,6 @@ mlir::Value getWholeView(mlir::Value view);
 inline constexpr llvm::StringLiteral kFactsAttrName = "tile.facts";
 /// The name of the attribute that holds an argument's name in the source.
 inline constexpr llvm::StringLiteral kNameAttrName = "tile.name";
-/// The name of the attribute that lists what a tuner chose for a kernel.
-inline constexpr llvm::StringLiteral kTunablesAttrName = "tile.tunables";
-/// The name of the module's attribute that says what it is compiled for.
-inline constexpr llvm::StringLiteral kTargetAttrName = "tile.target";
 
 // Decisions about the schedule: a kernel's roles and grid, a loop's ring depth, a condition that
 // its loop is split at, and on ops of other dialects what loads, dots and stores have as attributes
