@@ -20,14 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("KILN_BUILD", ROOT / "build")).resolve()
 KERNELS = list(schedule_catalogue.KERNELS)
 COUNT, SECONDS = 17, 60  # on each chip
-
-
-def first_seed() -> int:
-    """Each commit draws others, and passes everywhere or nowhere; campaigns of utils/fuzz draw more."""
-    named = subprocess.run(
-        ["git", "rev-parse", "HEAD^{tree}"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return int(named.stdout[:8] or "0", 16)
+FIRST = 0xB8BBFA9F  # of the seeds, which are fixed; campaigns of utils/fuzz draw others
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +30,7 @@ def in_process(monkeypatch):
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_random_schedules_are_obeyed_or_refused(chip):
-    accepted, first = [], first_seed() + COUNT * list(CHIPS).index(chip)
+    accepted, first = [], FIRST + COUNT * list(CHIPS).index(chip)
     end = time.monotonic() + SECONDS
     for seed in range(first, first + COUNT):
         if time.monotonic() > end:
