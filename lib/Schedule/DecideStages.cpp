@@ -412,20 +412,28 @@ LogicalResult StageDecider::decideOwnRings() {
       return failure();
     depth = std::max<int64_t>(*most, 1);
   }
-  // Of one slot a trip reads what it copies. What goes through registers is a trip ahead.
+  // Of one slot a trip reads what it copies. What goes through registers is a trip ahead. None is
+  // of what a trip before may store to.
   bool isAhead = depth > 1 || !written.empty();
-  int64_t ahead = std::max<int64_t>(depth - 1 - held, isAhead), read = ahead;
-  for (LoadOp load : written)
-    read = std::max(read, getWriteStage(load).value_or(0) + 1);
-  llvm::MapVector<Block *, StringRef> loops;
+  int64_t copiedAhead = std::max<int64_t>(depth - 1 - held, isAhead);
+  auto getAhead = [&](LoadOp load) -> int64_t {
+    auto loop = load->getParentOfType<LoopLikeOpInterface>();
+    if (loop && mayStoreLoaded(loop, load))
+      return 0;
+    return isThroughRegisters(load) ? 1 : copiedAhead;
+  };
+  llvm::MapVector<Block *, SmallVector<LoadOp>> loops;
   for (LoadOp load : loads)
-    loops.insert({load->getBlock(), getRoleName(load)});
-  for (auto [loop, role] : loops) {
-    int64_t first = loadsPlaces(*loop);
-    for (LoadOp load : loads)
-      if (load->getBlock() == loop && !load.getStage())
-        load.setStage(first + read - (isThroughRegisters(load) ? 1 : ahead));
-    setStages(*loop, first + read, role);
+    loops[load->getBlock()].push_back(load);
+  for (auto &[loop, its] : loops) {
+    int64_t first = loadsPlaces(*loop), read = 0;
+    for (LoadOp load : its)
+      read = std::max({read, getAhead(load),
+                       isThroughRegisters(load) ? getWriteStage(load).value_or(-1) + 1 : 0});
+    for (LoadOp load : its)
+      if (!load.getStage())
+        load.setStage(first + read - getAhead(load));
+    setStages(*loop, first + read, getRoleName(its.front()));
   }
   return success();
 }

@@ -8,6 +8,7 @@
 #include "Trip.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/Layouts.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -79,12 +80,24 @@ NextOp kiln::makeNext(OpBuilder &builder, Location loc, Ring &ring, RoleAttr rol
   return inRole(NextOp::create(builder, loc, ring.channel), role);
 }
 
-/// The copy atom reads one layout: that which the load has, if it has not come through registers;
-/// others are read by vectors.
+/// Whether the instruction moves the slot into registers that lie so.
+static bool canRead(ReadOp read, Attribute instruction) {
+  auto atom = dyn_cast_or_null<WarpCopyAtomInterface>(instruction);
+  BufferType buffer = read.getBuffer().getType();
+  auto given = dyn_cast_or_null<LayoutAttr>(buffer.getLayout());
+  LinearLayout order =
+      given ? given.toLinear(buffer.getShape()) : getRowMajorLayout(buffer.getShape());
+  return atom && canMove(atom, getSharedOffsets(getLayout(read.getResult()), &order));
+}
+
+/// The copy atom reads the layout that the load has, and of what has come through registers others
+/// that fit it. All else is read by vectors.
 static ReadOp readAs(OpBuilder &builder, LoadOp load, Type type, Value buffer) {
-  bool hasAtom = type == load.getType() || isThroughRegisters(load);
-  return ReadOp::create(builder, load.getLoc(), type, buffer, DenseI64ArrayAttr(),
-                        hasAtom ? load.getReadAtomAttr() : Attribute());
+  auto read = ReadOp::create(builder, load.getLoc(), type, buffer);
+  if (Attribute atom = load.getReadAtomAttr();
+      atom && (type == load.getType() || (isThroughRegisters(load) && canRead(read, atom))))
+    read.setAtomAttr(atom);
+  return read;
 }
 
 /// All loads of a use are one put, when the first of them is.
@@ -236,6 +249,8 @@ void RingRealiser::finish(Ring &ring, LoadOp load) {
   RankedTensorType type = load.getType();
   SmallVector<int64_t> shape = getWholeShape(type.getShape(), load.getDropped());
   LinearLayout layout = getLayout(load.getResult()).reshapeOuts(shape);
+  if (std::optional<ArrayRef<int64_t>> extents = load.getExtents())
+    load.setExtents(getWholeShape(*extents, load.getDropped()));
   load.removeDroppedAttr();
   load.getResult().setType(RankedTensorType::get(shape, type.getElementType(),
                                                  LayoutAttr::get(type.getContext(), layout)));

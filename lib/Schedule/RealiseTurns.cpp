@@ -9,6 +9,7 @@
 //     %skipped = uses of the ring by programs %p - (n - 1) * step to %p - step that there are
 //     scf.for %i = 0 to %skipped { tile.next %ring }       one tile.advance, once slots are values
 //     …
+#include "Protocol/Protocol.h"
 #include "Turns.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"
@@ -80,7 +81,9 @@ FailureOr<Value> ProgramDealer::evaluate(Value value, IRMapping &mapping) {
   if (!loop.getRegion().isAncestor(value.getParentRegion()))
     return value;
   Operation *op = value.getDefiningOp();
-  if (!op || op->getNumRegions() > 0 || !(isMemoryEffectFree(op) || isSharedScalar(op)))
+  // What is handed to another role is a use's number there, and no program's.
+  if (!op || op->getNumRegions() > 0 || !(isMemoryEffectFree(op) || isSharedScalar(op)) ||
+      protocol::findHandedOver(value))
     return emitError(value.getLoc())
            << "expected bounds and conditions of ring uses that follow from the program's number, "
            << "since copies of role \"" << role.getName() << "\" take programs in turn";

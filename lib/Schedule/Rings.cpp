@@ -225,7 +225,11 @@ static LogicalResult checkPlace(Operation *op) {
   for (StringRef name : {"stage", "order"}) {
     if (!getDecision(op, name))
       continue;
-    if (scf::IfOp condition = findConditionOfTrip(op)) {
+    // A conversion has the place of what it is for, which is in the same condition.
+    scf::IfOp condition = findConditionOfTrip(op);
+    if (condition && isa<ConvertLayoutOp>(op))
+      return success();
+    if (condition) {
       InFlightDiagnostic error = op->emitOpError("expected the condition that it stands in to have "
                                                  "'")
                                  << spellDecision(condition, name)

@@ -206,3 +206,11 @@ std::optional<std::string> kiln::whyUnfit(Operation *op, Attribute atom, TargetI
     return ::whyUnfit(scaled, product);
   return dot && product ? ::whyUnfit(dot, product) : std::nullopt;
 }
+
+bool kiln::canBeStarted(DotScaledOp dot, TargetInterface target) {
+  auto fits = [&](Attribute atom) {
+    return isa<AsyncMmaAtomInterface>(atom) && !whyUnfit(dot, atom, target);
+  };
+  Attribute said = dot.getAtomAttr();
+  return said ? fits(said) : llvm::any_of(target.getAtoms(dot), fits);
+}

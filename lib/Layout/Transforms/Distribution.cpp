@@ -127,9 +127,9 @@ struct Reads : Elements<Reads<OpTy>, OpTy> {
 
 //===- Products -----------------------------------------------------------------------------===//
 
-/// Rows follow a, columns b, and each copy needs all of k.
-Misfit findProductMisfit(Operation *op, const CopyShares &shares) {
-  Value a = op->getOperand(0), b = op->getOperand(1), accumulator = op->getOperand(2);
+/// Rows follow a, columns b, and each copy needs all of k; scales follow what they are of.
+Misfit findProductMisfit(Operation *op, Value a, Value b, Value accumulator, ValueRange scales,
+                         const CopyShares &shares) {
   int dim = shares.getDim(accumulator);
   auto agrees = [&](Value operand, int of, StringRef transposed) {
     int expected = dim == of ? (op->hasAttr(transposed) ? 1 - of : of) : -1;
@@ -140,13 +140,17 @@ Misfit findProductMisfit(Operation *op, const CopyShares &shares) {
   };
   if (!agrees(a, 0, "transpose_a"))
     return ShareMisfit{a};
-  ValueRange scales = isa<DotOp>(op) ? ValueRange(cast<DotOp>(op).getScales())
-                                     : ValueRange(cast<StartDotOp>(op).getScales());
   for (auto [operand, value] : llvm::enumerate(scales))
     if (isa<RankedTensorType>(value.getType()) &&
         shares.getDim(value) != (dim == int(operand) ? 0 : -1))
       return ShareMisfit{value};
   return require(agrees(b, 1, "transpose_b"), b);
+}
+
+template <typename OpTy>
+Misfit findProductMisfit(OpTy dot, const CopyShares &shares) {
+  return findProductMisfit(dot, dot->getOperand(0), dot->getOperand(1), dot->getOperand(2),
+                           dot.getScales(), shares);
 }
 
 struct Dot : Elements<Dot, DotOp> {
@@ -170,13 +174,13 @@ struct Dot : Elements<Dot, DotOp> {
     return index == 0 ? layouts.a : index == 1 ? layouts.b : layouts.accumulator;
   }
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    return findProductMisfit(op, shares);
+    return findProductMisfit(cast<DotOp>(op), shares);
   }
 };
 
 struct StartDot : Elements<StartDot, StartDotOp> {
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
-    return findProductMisfit(op, shares);
+    return findProductMisfit(cast<StartDotOp>(op), shares);
   }
 };
 
@@ -192,6 +196,11 @@ struct DotScaled : Elements<DotScaled, DotScaledOp> {
   LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
                                const LayoutInference &inference) const {
     return getLayouts(op, inference)[operand.getOperandNumber()];
+  }
+  Misfit findMisfit(Operation *op, const CopyShares &shares) const {
+    auto dot = cast<DotScaledOp>(op);
+    return findProductMisfit(op, dot.getA(), dot.getB(), dot.getAccumulator(),
+                             {dot.getScaleA(), dot.getScaleB()}, shares);
   }
 };
 

@@ -365,14 +365,21 @@ static DotLayouts getAtomLayouts(tile::DotOp dot, WarpMmaAtomInterface atom, Thr
 std::array<LinearLayout, 5> kiln::getDotLayouts(tile::DotScaledOp dot, ScaledMmaAtomInterface atom,
                                                 ThreadShape threads) {
   int64_t m = dot.getM(), n = dot.getN(), k = dot.getK(), blocks = k / atom.getBlock();
-  WarpGrid warps(m, n, atom, threads.warps, /*byRows=*/false);
+  std::array<int64_t, 3> extents = atom.getExtents();
+  int dim = tile::getSharedDim(m, n, extents[0], extents[1], threads.copies);
+  int64_t ownM = dim == 0 ? m / threads.copies : m, ownN = dim == 1 ? n / threads.copies : n;
+  WarpGrid warps(ownM, ownN, atom, threads.warps / threads.copies, /*byRows=*/false);
   SmallVector<int> ofA = warps.only(0, 0);
-  LinearLayout b = repeat(atom.getFragment(1), {k, n}, 0, {1, warps.n}, warps.only(1, 1));
-  return {repeat(atom.getFragment(0), {m, k}, 1, {warps.m, 1}, ofA),
-          repeat(atom.getScales(0), {m, blocks}, 1, {warps.m, 1}, ofA),
-          transposeIf(dot.getTransposeB(), b),
-          repeat(atom.getScales(1), {n, blocks}, 1, {warps.n, 1}, warps.only(1, 0)),
-          repeat(atom.getFragment(2), {m, n}, 1, {warps.m, warps.n}, warps.dims)};
+  LinearLayout b = repeat(atom.getFragment(1), {k, ownN}, 0, {1, warps.n}, warps.only(1, 1));
+  LinearLayout sums = repeat(atom.getFragment(2), {ownM, ownN}, 1, {warps.m, warps.n}, warps.dims);
+  auto share = [&](const LinearLayout &layout, int of, int along) {
+    return shareOut(layout, dim == of ? along : -1, threads.copies);
+  };
+  return {share(repeat(atom.getFragment(0), {ownM, k}, 1, {warps.m, 1}, ofA), 0, 0),
+          share(repeat(atom.getScales(0), {ownM, blocks}, 1, {warps.m, 1}, ofA), 0, 0),
+          transposeIf(dot.getTransposeB(), share(b, 1, 1)),
+          share(repeat(atom.getScales(1), {ownN, blocks}, 1, {warps.n, 1}, warps.only(1, 0)), 1, 0),
+          shareOut(sums, dim, threads.copies)};
 }
 
 /// The layout of one matrix for each of a batch: as many of these as there are `warps` for go to

@@ -17,14 +17,6 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-static bool canBeStarted(DotScaledOp dot, TargetInterface target) {
-  auto fits = [&](Attribute atom) {
-    return isa<AsyncMmaAtomInterface>(atom) && !whyUnfit(dot, atom, target);
-  };
-  Attribute said = dot.getAtomAttr();
-  return said ? fits(said) : llvm::any_of(target.getAtoms(dot), fits);
-}
-
 static void join(DotScaledOp op) {
   OpBuilder builder(op);
   auto dot = DotOp::create(

@@ -164,15 +164,26 @@ static LogicalResult checkIssuers(DotOp dot, MmaAtomInterface atom) {
   return success();
 }
 
+static LogicalResult refuseFlight(Operation *dot, Attribute inFlight, TargetInterface target) {
+  return dot->emitOpError("expected no '")
+         << spellDecision(dot, "in_flight") << "' on " << target.getSpelling()
+         << ", no instruction of which makes this product beside its warps, got "
+         << cast<IntegerAttr>(inFlight).getInt();
+}
+
+/// One that no instruction starts is made of scaled operands.
+static LogicalResult checkScaled(DotScaledOp dot, TargetInterface target) {
+  Attribute inFlight = getDecision(dot, "in_flight");
+  return inFlight && !canBeStarted(dot, target) ? refuseFlight(dot, inFlight, target) : success();
+}
+
 static LogicalResult checkDot(DotOp dot, TargetInterface target) {
   auto runsOn = [](Attribute atom) {
     auto mma = dyn_cast<MmaAtomInterface>(atom);
     return mma && mma.getCompletion() != Completion::InOrder;
   };
   if (dot.getInFlight() && !dot.getAtomAttr() && llvm::none_of(target.getAtoms(dot), runsOn))
-    return dot.emitOpError("expected no 'in_flight' on ")
-           << target.getSpelling() << ", no instruction of which makes this product beside its "
-           << "warps, got " << *dot.getInFlight();
+    return refuseFlight(dot, dot.getInFlightAttr(), target);
   auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
   bool isAsync = atom && atom.getCompletion() != Completion::InOrder;
   if (isAsync && getRoleName(dot).empty())
@@ -436,6 +447,8 @@ static LogicalResult check(Operation *op, TargetInterface target, bool hasRoles)
     return checkPlainHints(gather, target);
   if (auto scatter = dyn_cast<ScatterOp>(op))
     return checkPlainHints(scatter, target);
+  if (auto dot = dyn_cast<DotScaledOp>(op))
+    return checkScaled(dot, target);
   if (auto dot = dyn_cast<DotOp>(op))
     return failure(failed(checkDot(dot, target)) || failed(checkCarried(dot)) ||
                    failed(checkColumns(dot)) || failed(checkInterleave(dot, target)) ||

@@ -125,3 +125,19 @@ tile.kernel @tensor(%a: !view {tile.facts = #facts}) attributes {tile.roles = #r
   tile.return
 }
 }
+
+// -----
+
+// What no instruction starts, of these rows, is multiplied by warps, whose sums nothing runs beside.
+#roles = [#tile.role<"mma", warps = 4>]
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+tile.kernel @scaled(%a: !tile.view<?x?xf8E5M2>, %s: !tile.view<?x?xf8E8M0FNU>) attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.load %a[%c0, %c0] {role = "mma"} : !tile.view<?x?xf8E5M2> -> tensor<64x64xf8E5M2>
+  %t = tile.load %s[%c0, %c0] {role = "mma"} : !tile.view<?x?xf8E8M0FNU> -> tensor<64x2xf8E8M0FNU>
+  // expected-error @+1 {{expected no 'in_flight' on nvptx:sm_100a, no instruction of which makes this product beside its warps, got 1}}
+  %d = tile.dot_scaled %x scale %t, %x scale %t, %zero transpose_b {in_flight = 1, role = "mma"} : tensor<64x64xf8E5M2>, tensor<64x2xf8E8M0FNU>, tensor<64x64xf8E5M2>, tensor<64x2xf8E8M0FNU> -> tensor<64x64xf32>
+  tile.return
+}
+}

@@ -12,6 +12,7 @@ KNOWN = {
         r"expected 'tile.persistent' to group whole clusters",
     ),
     "tile-realise-parts": (
+        r"expected 'part_stages' and 'part_orders' by which the dot of part \d+ comes behind that",
         r"expected parts each of which every thread has a share of",
         r"expected operands that are read out of shared memory part by part",
         r"expected 'parts' of so many rows and columns of an operand that the order of its buffer",
@@ -22,6 +23,7 @@ KNOWN = {
         r"expected loads with 'atom' or 'buffer' in a loop with 'tile.depth', or tensors that",
         r"expected to convert what another role makes, since 'role' is decided",
         r"expected a 'depth' that its loads do not all say themselves",
+        r"expected \d+ warps in role .*, as in role .*, whose tensor it uses as it lies, got",
         r"expected a tensor that copies \('copies'\) share out in one way, since each of role",
         r"expected no skew of role .*, which itself writes what its products read",
     ),
@@ -33,6 +35,8 @@ KNOWN = {
     "tile-realise-stages": (
         r"expected a ring of more than \d+ slots \('depth'\)",
         r"expected in_flight of more than \d+, or an earlier stage of what uses the sum",
+        r"expected in_flight of at most \d+, the dots of its role that start before its result is",
+        r"expected a stage and an order that leave it behind what may access the same memory",
         r"expected what reads it at a later stage than \d+, or at a place behind it in a trip",
         r"expected a later stage than the copies that it gets have, since copies of role",
         r"expected one stage for all that role .* gets, since its copies lag behind one another",
@@ -41,7 +45,11 @@ KNOWN = {
         r"expected uses of one ring, one of which stands in a condition or a loop of the trip",
         r"expected a sum that the loop changes otherwise, since 'tile\.carried' is",
     ),
+    "tile-realise-warp-groups": (
+        r"expected one role to make both accesses of an argument that may meet, or a tile that",
+    ),
     "tile-realise-turns": (
+        r"expected bounds and conditions of ring uses that follow from the program's number, since",
         r"expected another role to fill the ring, since copies of role .* take programs in turn",
     ),
     "tile-realise-copies": (

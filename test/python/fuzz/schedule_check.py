@@ -15,7 +15,7 @@ import kernel_check
 import numpy as np
 from known_refusals import is_known
 from schedule_catalogue import KERNELS
-from schedule_writer import CHIPS, Case
+from schedule_writer import Case
 
 # What an error about a decision may call it by.
 DECISIONS = re.compile(
@@ -175,4 +175,4 @@ def reproduction(case: Case, what: str) -> str:
     )
 
 
-__all__ = ["CHIPS", "check", "kind", "reduced", "reproduction", "shrunk"]
+__all__ = ["check", "kind", "reduced", "reproduction", "shrunk"]

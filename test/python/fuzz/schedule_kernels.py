@@ -15,7 +15,10 @@ import ml_dtypes
 import numpy as np
 
 BF16 = ml_dtypes.bfloat16
-DTYPES = {"bf16": BF16, "f16": np.float16, "i8": np.int8, "f32": np.float32, "i32": np.int32}
+DTYPES = {
+    "bf16": BF16, "f16": np.float16, "i8": np.int8, "f32": np.float32, "i32": np.int32,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
+}  # fmt: skip
 # How far a sum may be off, of the sum of its terms' magnitudes; and a number of each type, of itself.
 SUMS = 2.0**-17
 ROUNDING = {"bf16": 2.0**-8, "f16": 2.0**-10, "f32": 2.0**-20, "i32": 0.0}
@@ -26,10 +29,11 @@ Pin = Callable[[str, str], str]
 
 @dataclass(frozen=True)
 class Place:
-    """`kind` is load, gather, dot, op or store."""
+    """`kind` is load, gather, dot, op, if, loop, store or atomic."""
 
     kind: str
     in_loop: bool
+    in_if: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,20 @@ class Kernel:
 def tile(rng: Any, chip: str) -> Form:
     """Rows, columns and depth of a product that the chip's instructions may fit."""
     rows = {"sm_90a": [64, 64, 128, 128, 32], "sm_100a": [128, 128, 128, 64, 32]}
-    return {
+    extents = {
         "M": rng.choice(rows.get(chip, [64, 64, 128, 32, 16])),
         "N": rng.choice([64, 64, 128, 32, 16]),
         "K": rng.choice([32, 32, 64, 64, 16]),
     }
+    if rng.random() < 0.15:  # no power of two
+        odd = {
+            "M": [96, 192 if chip == "sm_90a" else 48],
+            "N": [48, 96, 24, 192],
+            "K": [48, 96, 80],
+        }
+        at = rng.choice("MNNK")
+        extents[at] = rng.choice(odd[at])
+    return extents
 
 
 def drawn(rng: np.random.Generator, dtype: str, *shape: int) -> np.ndarray:
@@ -61,6 +74,8 @@ def drawn(rng: np.random.Generator, dtype: str, *shape: int) -> np.ndarray:
     part = tuple(slice(n) for n in shape)
     if dtype in ("i8", "i32"):
         return rng.integers(-8, 8, room).astype(DTYPES[dtype])[part]
+    if dtype.startswith("f8"):  # whose products keep few bits of a sum: small whole numbers stay
+        return rng.integers(-2, 3, room).astype(DTYPES[dtype])[part]
     return rng.standard_normal(room).astype(DTYPES[dtype])[part]
 
 
@@ -99,12 +114,13 @@ def aligned(rng: Any, trips: int, step: int) -> int:
 
 
 def draw_product(rng: Any, chip: str) -> Form:
-    dtype = rng.choice(["bf16", "bf16", "f16", "i8"])
+    dtype = rng.choice(["bf16", "bf16", "bf16", "f16", "f16", "i8", "i8", "f8E4M3FN", "f8E5M2"])
+    is_byte = dtype not in ("bf16", "f16")
     sums = "i32" if dtype == "i8" else "f32"
     return tile(rng, chip) | {
         "dtype": dtype, "sums": sums,
-        "out": sums if dtype == "i8" or rng.random() < 0.6 else dtype,
-        "ta": rng.random() < 0.15 and dtype != "i8", "tb": rng.random() < 0.7 or dtype == "i8",
+        "out": sums if is_byte or rng.random() < 0.6 else dtype,
+        "ta": rng.random() < 0.15 and not is_byte, "tb": rng.random() < 0.7 or is_byte,
         "act": rng.random() < 0.2, "bias": rng.random() < 0.25, "second": rng.random() < 0.15,
         "gate": rng.random() < 0.5 and dtype != "i8", "nest": rng.random() < 0.1, "counted": rng.random() < 0.5, "most": rng.random() < 0.15,
     }  # fmt: skip
@@ -457,7 +473,8 @@ def draw_routed(rng: Any, chip: str) -> Form:
 def places_routed(f: Form) -> dict[str, Place]:
     return {
         "at": Place("load", f["pages"]), "x": Place("gather", True), "y": Place("load", True),
-        "d": Place("dot", True), "out": Place("store", False),
+        "d": Place("dot", True),
+        "out": Place("atomic" if f["scatter"] == "add" else "store", False),
     }  # fmt: skip
 
 
@@ -488,7 +505,7 @@ def text_routed(f: Form, p: Pin) -> str:
         f"i, j = kiln.grid(kiln.cdiv(c.shape[0], {m}), kiln.cdiv(c.shape[1], {n}))",
         p("kernel", ""), *before, f"acc = kiln.zeros(({m}, {n}), kiln.f32)",
         f"for k in {p('loop', f'range(0, {end}, {k})')}:", *indented(loop), *ends,
-        p("out", store) if f["scatter"] == "store" else store,
+        p("out", store),
     ]  # fmt: skip
     return function("a, b, rows, places, c, steps: kiln.i32", lines)
 

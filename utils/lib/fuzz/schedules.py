@@ -12,10 +12,10 @@ import re
 import sys
 from pathlib import Path
 
+from schedules_table import Table
 from worker import WRONG, Worker
 
 TESTS = Path(__file__).resolve().parents[3] / "test/python/fuzz"
-SHOWN = 25  # reasons why schedules were refused, the most frequent
 
 
 def prepare():
@@ -36,14 +36,14 @@ def perform(_, case):
 
 def run(campaign):
     sys.path.insert(0, str(TESTS))
-    import schedule_check
+    import schedule_chips
     import schedule_writer
 
     chips = [device.partition(":")[2] for device in campaign.devices]
-    chips = chips or list(schedule_writer.CHIPS)
+    chips = chips or list(schedule_chips.CHIPS)
     kernels = [str(name) for name in campaign.corpus] or list(schedule_writer.KERNELS)
     log = campaign.output / f"{campaign.name}.stderr"
-    refusals, table = {}, {}
+    table = Table()
     with Worker(prepare, perform, log, seconds=60, memory=campaign.memory) as worker:
         while campaign.goes_on():
             campaign.runs += 1
@@ -51,24 +51,11 @@ def run(campaign):
             seed, chip, kernel = rng.randrange(1 << 32), rng.choice(chips), rng.choice(kernels)
             case = schedule_writer.write(seed, chip, kernel)
             answer = worker.attempt(case)
-            is_refused = answer.startswith("refused: ")
-            verdict = "refused" if is_refused else "wrong" if answer else "accepted"
+            verdict = table.add(case, answer)
             campaign.count(f"{verdict} of the odd" if case.odd else verdict)
-            row = table.setdefault((chip, kernel), {})
-            row[verdict] = row.get(verdict, 0) + 1
-            if is_refused:
-                reason = schedule_check.kind(answer)
-                refusals.setdefault(reason, []).append(
-                    (f"{seed} {chip} {kernel}", answer.splitlines()[0])
-                )
-            elif answer:
+            if verdict == "wrong":
                 report(campaign, worker, case, answer)
-    for (chip, kernel), row in sorted(table.items()):
-        counts = ", ".join(f"{count} {what}" for what, count in sorted(row.items()))
-        print(f"  {chip:8} {kernel:10} {counts}")
-    for _, examples in sorted(refusals.items(), key=lambda item: -len(item[1]))[:SHOWN]:
-        seed, said = examples[0]
-        print(f"  {len(examples):5} {said} (seed {seed})")
+    print(table.text(), flush=True)
 
 
 def report(campaign, worker, case, answer):

@@ -16,6 +16,9 @@ namespace kiln {
 std::optional<std::string> whyUnfit(mlir::Operation *op, mlir::Attribute atom,
                                     TargetInterface target);
 
+/// Whether the instruction that is said of a scaled product starts it, or else any of the target's.
+bool canBeStarted(tile::DotScaledOp dot, TargetInterface target);
+
 /// Into how many parts a dot is cut along m, n and k.
 std::array<int64_t, 3> countParts(tile::DotOp dot);
 

@@ -1,0 +1,81 @@
+"""Schedules that campaigns of `utils/fuzz schedules` have found refused or wrong, and that are right."""
+
+import pytest
+import schedule_check
+from schedule_writer import Case
+
+FOUND = {
+    "a tile through registers is read in two layouts": Case(
+        2253350066, "sm_100a", "handed",
+        {"M": 128, "N": 64, "K": 16, "type": "i1", "mine": True},
+        {"x": {"atom": "through_registers"}, "d": {"atom": "tcgen05", "stage": 3},
+         "kernel": {"roles": [{"name": "all", "warps": 4}]}},
+        [{"m": 201, "n": 55, "k": 40}],
+    ),
+    "copies share out a product with scales": Case(
+        3680642541, "gfx950", "blocks",
+        {"M": 64, "N": 32, "K": 64, "kinds": ["f8E4M3FN", "f8E4M3FN"], "block": 32, "gate": False},
+        {"kernel": {"roles": [{"name": "all", "warps": 1, "copies": 2}]}},
+        [{"m": 24, "n": 32, "k": 64}],
+    ),
+    "a cut tile of a batch goes through registers": Case(
+        1298626202, "sm_100a", "sequel",
+        {"M": 48, "N": 64, "K": 64, "scale": False, "else": False, "batch": True},
+        {"z": {"atom": "through_registers"}, "e": {"parts": (1, 1, 2)}},
+        [{"m": 32, "n": 128, "k": 192, "steps": 1, "batches": 2}],
+    ),
+    "a copy waits for the store over what it copies": Case(
+        1263371380, "sm_90a", "relay",
+        {"N": 32, "K": 16, "ahead": False, "by": "store", "again": False, "behind": False},
+        {"x": {"atom": "cp_async"}, "kernel": {"roles": [{"name": "all", "warps": 1}]}},
+        [{"rows": 64, "columns": 32}],
+    ),
+    "so does a load through registers": Case(
+        1263371380, "gfx1201", "relay",
+        {"N": 32, "K": 16, "ahead": False, "by": "store", "again": False, "behind": False},
+        {"x": {"atom": "through_registers"},
+         "kernel": {"roles": [{"name": "all", "warps": 1}]}},
+        [{"rows": 64, "columns": 32}],
+    ),
+}  # fmt: skip
+
+# What cannot be is refused in front, at its line.
+REFUSED = {
+    "expected no 'in_flight' on emu:sm_90a, no instruction of which makes this product": Case(
+        3972039185, "sm_90a", "blocks",
+        {"M": 128, "N": 64, "K": 64, "kinds": ["f8E5M2", "f8E5M2"], "block": 32, "gate": False},
+        {"d": {"role": "mma", "in_flight": 1},
+         "kernel": {"roles": [{"name": "mma", "warps": 4}]}},
+        [{"m": 256, "n": 32, "k": 320}],
+    ),
+    "expected the condition that it stands in to have 'tile.stage', since all in it run at": Case(
+        515069397, "gfx950", "sparse", {"M": 96, "N": 128, "K": 64, "both": False, "while": True},
+        {"x": {"atom": "through_registers"}, "d": {"stage": 0},
+         "kernel": {"roles": [{"name": "all", "warps": 4}]}},
+        [{"m": 32, "n": 256, "k": 384}],
+    ),
+    "expected bounds and conditions of ring uses that follow from the program's number": Case(
+        2426965918, "sm_90a", "ragged",
+        {"M": 1, "N": 128, "K": 32, "what": "sum", "masked": True},
+        {"last": {"role": "mma"}, "x": {"role": "load"}, "d": {"role": "mma"},
+         "kernel": {"roles": [{"name": "load", "warps": 4},
+                              {"name": "mma", "warps": 2, "turns": 2}], "persistent": (5, 1)}},
+        [{"groups": 3, "trips": 5, "m": 2}],
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def in_process(monkeypatch):
+    monkeypatch.setenv("KILN_COMPILE_IN_PROCESS", "1")
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_campaigns_found_is_right(name):
+    assert schedule_check.check(FOUND[name]) == "", FOUND[name].text
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_cannot_be_is_refused(text):
+    said = schedule_check.check(REFUSED[text])
+    assert said.startswith("refused: ") and text in said, said
