@@ -141,7 +141,7 @@ LogicalResult CopyRealiser::check(Operation *op) {
                              "expected a role whose copies come to it together, since each takes "
                              "what others have of a tensor, got role \"")
              << role.getName() << "\" with a skew of " << role.getSkew();
-    exchanges.push_back(conversion);
+    exchanges.push_back({conversion, getChange(conversion)});
     return success();
   }
   auto distribution = dyn_cast<DistributionInterface>(op);

@@ -77,8 +77,8 @@ private:
   /// Conversions of what each copy has all of to what they share out.
   llvm::SmallVector<tile::ConvertLayoutOp> spreads;
   /// Conversions of what they share out to what each has all of, or to what they share out along
-  /// another dimension.
-  llvm::SmallVector<tile::ConvertLayoutOp> exchanges;
+  /// another dimension: what changes, as it is before any op is replaced.
+  llvm::SmallVector<std::pair<tile::ConvertLayoutOp, ShareChange>> exchanges;
   /// Through which both go.
   llvm::DenseMap<mlir::Operation *, tile::BufferType> buffers;
   /// Reductions and scans along what they share out.

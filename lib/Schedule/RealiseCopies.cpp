@@ -48,8 +48,8 @@ LogicalResult CopyRealiser::realise() {
     retype(value, share.type);
   for (ConvertLayoutOp op : spreads)
     spread(op);
-  for (ConvertLayoutOp op : exchanges)
-    combiner.exchange(op, buffers.lookup(op), getChange(op), copy);
+  for (auto &[op, change] : exchanges)
+    combiner.exchange(op, buffers.lookup(op), change, copy);
   for (Operation *op : across)
     combiner.combine(op, copy);
   // A copy's share of a tensor may lie otherwise in memory than the whole: that is decided anew.

@@ -13,11 +13,11 @@ InFlightDiagnostic kiln::emitSourceError(Operation *op, const Twine &message) {
 }
 
 std::string kiln::getSourceName(Operation *op) {
-  while (auto conversion = dyn_cast<ConvertLayoutOp>(op)) {
-    Operation *maker = conversion->getOperand(0).getDefiningOp();
-    if (!maker)
-      break;
-    op = maker;
-  }
+  Operation *first = op;
+  while (op && isa<ConvertLayoutOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  // Of what a loop carries, by who takes it.
+  for (op = op ? op : first; isa<ConvertLayoutOp>(op) && !op->use_empty();)
+    op = *op->user_begin();
   return op->getName().getStringRef().str();
 }

@@ -11,7 +11,8 @@ namespace kiln {
 /// it was made for, not the op.
 mlir::InFlightDiagnostic emitSourceError(mlir::Operation *op, const llvm::Twine &message);
 
-/// What errors call an op: conversions, which no source has, by what makes the value.
+/// What errors call an op: conversions, which no source has, by what makes the value, or, of what a
+/// loop carries, by what uses it.
 std::string getSourceName(mlir::Operation *op);
 
 } // namespace kiln

@@ -37,6 +37,13 @@ FOUND = {
          "kernel": {"roles": [{"name": "all", "warps": 1}]}},
         [{"rows": 64, "columns": 32}],
     ),
+    "a conversion between copies' shares is followed by another": Case(
+        2033315783, "gfx1201", "sequel",
+        {"M": 64, "N": 32, "K": 32, "scale": False, "else": False, "batch": False},
+        {"d": {"swap": True}, "e": {"stage": 3},
+         "kernel": {"roles": [{"name": "all", "warps": 4, "copies": 2}]}},
+        [{"m": 24, "n": 70, "k": 64, "steps": 3, "batches": 1}],
+    ),
 }  # fmt: skip
 
 # What cannot be is refused in front, at its line.
@@ -53,6 +60,16 @@ REFUSED = {
         {"x": {"atom": "through_registers"}, "d": {"stage": 0},
          "kernel": {"roles": [{"name": "all", "warps": 4}]}},
         [{"m": 32, "n": 256, "k": 384}],
+    ),
+    "expected roles that do not wait for one another, got": Case(
+        2650062313, "sm_80", "scaled",
+        {"M": 128, "N": 64, "K": 32, "bits": 4, "out": "f32", "late": True, "counted": False},
+        {"x": {"role": "load", "atom": "cp_async", "ring": "x", "depth": 3},
+         "w": {"role": "load", "atom": "through_registers", "ring": "w", "depth": 1},
+         "s": {"role": "load"}, "d": {"role": "mma", "atom": "mma_sync", "stage": 0},
+         "out": {"role": "mma"},
+         "kernel": {"roles": [{"name": "mma", "warps": 2}, {"name": "load", "warps": 1}]}},
+        [{"m": 192, "n": 80, "k": 64}],
     ),
     "expected bounds and conditions of ring uses that follow from the program's number": Case(
         2426965918, "sm_90a", "ragged",
