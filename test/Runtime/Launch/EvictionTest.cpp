@@ -92,7 +92,7 @@ TEST_F(EvictionTest, WhatWasUsedLongestAgoGoes) {
 TEST_F(EvictionTest, WhatIsReplacedGoes) {
   auto function = makeFunction();
   launch(*function, 1);
-  int64_t out = -1;
+  alignas(16) int64_t out = -1; // the key has its alignment
   std::vector<KilnArg> args{pointer(&out), integer(7)};
   KilnLaunchOptions options = gridOf(1);
   options.variant = 1;
