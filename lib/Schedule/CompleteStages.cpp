@@ -57,12 +57,13 @@ static schedule::Problem makeProblem(const Trip &trip, ArrayRef<Operation *> sou
       continue;
     // What a role writes for itself it reads behind that.
     problem.dependences.push_back({from, to, /*distance=*/0});
-    // A store over what is copied waits for the copy, and the next trip's copy for the store.
+    // A store over what is copied waits for the copy, and a next trip's copy for the store.
     for (auto copy : put.getBody().front().getOps<CopyInOp>())
       for (unsigned number = from + 1; number < source.size(); ++number)
         if (mayWrite(source[number], copy.getView())) {
           problem.dependences.push_back({to, number, /*distance=*/0});
-          problem.dependences.push_back({number, from, /*distance=*/1});
+          if (problem.isLoop)
+            problem.dependences.push_back({number, from, /*distance=*/1});
         }
   }
   // A sum that it hands over it fetches itself behind that.

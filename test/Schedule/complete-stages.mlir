@@ -88,3 +88,16 @@ tile.kernel @own_sum(%a: !view, %b: !out, %c: !out, %n: index)
   }
   tile.return
 }
+
+// Outside of a loop no trip's copy waits for a store over what it brings.
+// CHECK-LABEL: tile.kernel @one_trip
+// CHECK: tile.put {{.*}} {order = [[#PUT:]] : i64, stage = 0 : i64
+// CHECK: tile.get
+// CHECK: tile.store {{.*}} stage = 0 : i64
+tile.kernel @one_trip(%a: !view) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %a[%c0] {atom = #nvptx.tma, buffer = !tile.buffer<128xf32, #rows>, role = "all"} : !view -> !tile
+  %u = arith.negf %t {tile.role = "all"} : !tile
+  tile.store %u, %a[%c0] {role = "all"} : !tile, !view
+  tile.return
+}

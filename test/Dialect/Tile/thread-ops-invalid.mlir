@@ -237,3 +237,33 @@ tile.kernel @instructions() attributes {tile.warps = 4 : i64} {
   tile.wait_puts in_flight = 1 {tile.instructions = "all"}
   tile.return
 }
+
+// -----
+
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>>, tensor_memory>>
+tile.kernel @set_aside_twice() attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  // expected-error@+1 {{expected no other 'tile.alloc_tensor' of its channels, and each of them once}}
+  tile.alloc_tensor %sums : !sums
+  tile.alloc_tensor %sums : !sums
+  tile.return
+}
+
+// -----
+
+!sums = !tile.channel<1, !tile.pending<tensor<128x16xf32, #tile.layout<register = [[0,1],[0,2],[0,4],[0,8]], lane = [[1,0],[2,0],[4,0],[8,0],[16,0]], warp = [[32,0],[64,0]]>>, tensor_memory>>
+tile.kernel @freed_twice() attributes {tile.warps = 4 : i64} {
+  %sums = tile.channel full = 1 empty = 4 : !sums
+  tile.alloc_tensor %sums : !sums
+  // expected-error@+1 {{expected no other 'tile.free_tensor' of its channels, and each of them once}}
+  tile.free_tensor %sums, %sums : !sums, !sums
+  tile.return
+}
+
+// -----
+
+tile.kernel @none_set_aside() attributes {tile.warps = 4 : i64} {
+  // expected-error@+1 {{expected at least one channel}}
+  "tile.alloc_tensor"() : () -> ()
+  tile.return
+}

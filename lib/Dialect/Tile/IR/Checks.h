@@ -28,11 +28,11 @@ mlir::LogicalResult verifyCount(mlir::Operation *op, llvm::StringRef name,
 mlir::LogicalResult verifyInRole(mlir::Operation *op);
 /// Each role of a list has a name of its own.
 mlir::LogicalResult verifyRoleNames(mlir::Operation *op, mlir::ArrayAttr roles);
-/// A `tile.` attribute that decides about the schedule; true of all others.
-/// Whether an attribute of this name says something beside decisions, and whether it stands where
-/// it does.
+/// Whether an attribute of this name says something beside decisions (Marks.h).
 bool isMark(llvm::StringRef name);
+/// Whether such an attribute stands on an op that it means something of, with a value of its type.
 mlir::LogicalResult verifyMark(mlir::Operation *op, llvm::StringRef name, mlir::Attribute value);
+/// A `tile.` attribute that decides about the schedule, or means nothing and is an error.
 mlir::LogicalResult verifyDecision(mlir::Operation *op, llvm::StringRef name,
                                    mlir::Attribute value);
 /// The same, of decisions about programs.

@@ -56,7 +56,18 @@ LogicalResult InitOp::verify() {
   return verifyBesideRoles(*this);
 }
 
-static LogicalResult verifyTensorMemory(Operation *op, ValueRange channels) {
+/// The op is one of its kind, and of all channels at once: what is set aside is one piece.
+template <typename OpTy>
+static LogicalResult verifyTensorMemory(OpTy op) {
+  ValueRange channels = op.getChannels();
+  if (channels.empty())
+    return op->emitOpError("expected at least one channel");
+  for (Value channel : channels) {
+    auto isOfKind = [](OpOperand &use) { return isa<OpTy>(use.getOwner()); };
+    if (llvm::count_if(channel.getUses(), isOfKind) > 1)
+      return op->emitOpError("expected no other '")
+             << OpTy::getOperationName() << "' of its channels, and each of them once";
+  }
   for (Value channel : channels)
     if (!cast<ChannelType>(channel.getType()).getAccumulator())
       return op->emitOpError("expected channels of accumulators in tensor memory, got ")
@@ -67,8 +78,8 @@ static LogicalResult verifyTensorMemory(Operation *op, ValueRange channels) {
   return verifyBesideRoles(op);
 }
 
-LogicalResult AllocTensorOp::verify() { return verifyTensorMemory(*this, getChannels()); }
-LogicalResult FreeTensorOp::verify() { return verifyTensorMemory(*this, getChannels()); }
+LogicalResult AllocTensorOp::verify() { return verifyTensorMemory(*this); }
+LogicalResult FreeTensorOp::verify() { return verifyTensorMemory(*this); }
 
 LogicalResult EndDotsOp::verify() {
   if (!getChannel().getType().getAccumulator())

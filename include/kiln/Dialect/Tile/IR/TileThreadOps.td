@@ -172,7 +172,8 @@ def Tile_InitOp : Tile_SyncOp<"init"> {
 def Tile_AllocTensorOp : Tile_SyncOp<"alloc_tensor"> {
   let summary = "sets tensor memory aside for the accumulators of channels";
   let description = [{
-    The first warp of the program does, and writes to shared memory where they are. Who uses them
+    The first warp of the program does: one piece for all channels, which lie in it side by side in
+    their order here. It writes to shared memory where the piece is. Who uses the accumulators
     learns it behind a barrier, with a `tile.fence tensor_before` in front of it and a
     `tile.fence tensor_after` behind it.
 
@@ -189,7 +190,8 @@ def Tile_AllocTensorOp : Tile_SyncOp<"alloc_tensor"> {
 def Tile_FreeTensorOp : Tile_SyncOp<"free_tensor"> {
   let summary = "gives back what `tile.alloc_tensor` has set aside";
   let description = [{
-    The first warp of the program does, once all that used it have come to a barrier.
+    The first warp of the program does, once all that used it have come to a barrier. The channels
+    are those of the `tile.alloc_tensor`.
 
     ```mlir
     tile.free_tensor %sums
