@@ -1,4 +1,4 @@
-"""The lint checks that read text: sizes, head comments, vendor names, hygiene, licence."""
+"""The lint checks that read text: sizes, comments, names, hygiene, passes, licence."""
 
 import fnmatch
 import re
@@ -161,6 +161,17 @@ def test_names(files, options):
     return len(chosen), findings
 
 
+def passes(files, options):
+    """A pass has a file of its own, which someone finds by the pass's name."""
+    chosen = [path for path in files if path.suffix == ".cpp" and path.parts[0] == "lib"]
+    findings = []
+    for path in chosen:
+        defined = [line for line in lines_of(path) if line.startswith("#define GEN_PASS_DEF_")]
+        if len(defined) > 1:
+            findings.append(f"{path}:1: expected one pass in a file, got {len(defined)}")
+    return len(chosen), findings
+
+
 def licence(files, options):
     text = "\n".join(lines_of(Path("LICENSE")))
     findings = []
@@ -176,5 +187,6 @@ CHECKS = {
     "vendors": vendors,
     "hygiene": hygiene,
     "test-names": test_names,
+    "passes": passes,
     "licence": licence,
 }

@@ -12,7 +12,7 @@
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
-#include "kiln/Dialect/Tile/Transforms/Simplify.h"
+#include "kiln/Dialect/Tile/Transforms/Undecided.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"

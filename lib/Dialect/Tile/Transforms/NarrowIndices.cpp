@@ -8,7 +8,7 @@
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/Transforms/IndexRanges.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
-#include "kiln/Dialect/Tile/Transforms/Simplify.h"
+#include "kiln/Dialect/Tile/Transforms/Undecided.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
