@@ -5,6 +5,7 @@
 #include <ucontext.h>
 #include <utility>
 
+using namespace kiln;
 using namespace kiln::emulated;
 
 namespace {
@@ -57,7 +58,6 @@ Block *Block::current() { return currentBlock; }
 
 Block::Block(const Launch &launch, SharedMemory &shared)
     : engines(shared), launch(launch), shared(shared) {
-  shared.setWarpSize(launch.warpSize);
   for (unsigned i = 0; i < launch.threads; ++i)
     threads.push_back(std::make_unique<Thread>(i, launch.stackBytes));
   for (auto &thread : threads)
@@ -139,11 +139,13 @@ void Block::joinCluster(const std::vector<std::unique_ptr<Block>> &cluster) {
 
 std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const uint32_t first[3],
                        const int64_t extents[3]) {
+  const Launch &launch = cluster.front()->launch;
+  auto order = std::make_shared<analysis::HappensBefore>(launch.threads * unsigned(cluster.size()));
   for (size_t i = 0; i < cluster.size(); ++i) {
     uint32_t program[3] = {first[0] + uint32_t(i % extents[0]),
                            first[1] + uint32_t(i / extents[0] % extents[1]),
                            first[2] + uint32_t(i / (extents[0] * extents[1]))};
-    cluster[i]->begin(program);
+    cluster[i]->begin(program, order, unsigned(i));
   }
   std::string wrong;
   for (bool moved = true; moved && wrong.empty();) {
@@ -159,17 +161,20 @@ std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const
   return wrong;
 }
 
-void Block::begin(const uint32_t which[3]) {
+void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::HappensBefore> &order,
+                  unsigned number) {
+  shared.reset(launch.sharedBytes, order, launch.threads, number * launch.threads);
   std::copy(which, which + 3, program);
   error.clear();
   for (auto &thread : threads)
     thread->state = State::Ready;
   copies.assign(threads.size(), {});
-  ungrouped.assign(threads.size(), {});
+  products.assign(threads.size() / launch.warpSize + 1, {});
   engines.reset();
   tensors.reset();
   clusterArrivals = 0;
   clusterRound = 0;
+  clusterOpen = clusterEnded = {};
 }
 
 bool Block::isDone() const {
@@ -218,19 +223,22 @@ void Block::meetAll() {
       return;
     }
   }
-  shared.advance();
+  std::vector<analysis::Agent> all;
+  for (auto &thread : threads)
+    all.push_back(shared.agentOf(thread->number));
+  shared.order().meet(all);
   for (auto &thread : threads)
     thread->state = State::Ready;
 }
 
 /// What must be done when all threads have ended.
 std::string Block::finish() {
-  std::string wrong = engines.finish();
-  if (wrong.empty())
-    wrong = tensors.finish();
-  auto isUnderWay = [](const auto &started) { return !started.empty(); };
-  if (std::any_of(copies.begin(), copies.end(), isUnderWay) ||
-      std::any_of(ungrouped.begin(), ungrouped.end(), isUnderWay))
+  engines.finish();
+  std::string wrong = tensors.finish();
+  auto isUnderWay = [](const InFlight &work) {
+    return !work.groups.empty() || !work.ungrouped.empty();
+  };
+  if (std::any_of(copies.begin(), copies.end(), isUnderWay))
     wrong = "the program ends while copies into shared memory are under way";
   return wrong;
 }
@@ -241,6 +249,7 @@ void Block::arriveAtCluster() {
   Block &first = *cluster.front();
   running->clusterRound = first.clusterRound;
   ++first.clusterArrivals;
+  shared.order().release(shared.agentOf(running->number), first.clusterOpen);
 }
 
 void Block::waitForCluster() {
@@ -257,10 +266,11 @@ void Block::waitForCluster() {
       return false;
     first->clusterArrivals = 0;
     ++first->clusterRound;
-    first->engines.meetCluster();
+    first->clusterEnded = std::exchange(first->clusterOpen, {});
     return true;
   };
   waitUntil(hasEnded, "the barrier of the cluster");
+  shared.order().acquire(shared.agentOf(running->number), first->clusterEnded);
 }
 
 Block *Block::getOfPair(unsigned place) {
@@ -392,6 +402,9 @@ void Block::access(uint64_t address, int64_t bytes, int kind, const void *value)
     std::string wrong = shared.access(running->number, address, bytes, kind & 7, value);
     if (!wrong.empty())
       fail(wrong);
+    constexpr int kWrite = 2, kAtomic = 4;
+    if ((kind & kAtomic) && !(kind & kWrite))
+      engines.lookAtWord(running->number, address);
     running->look = {address, engines.countEndedWords()};
     return;
   }
@@ -434,34 +447,73 @@ std::string Block::writeShared(unsigned thread, uint64_t address, const void *da
   return wrong;
 }
 
-void Block::startCopies(unsigned thread, std::vector<Copy> started) {
-  for (const Copy &copy : started) {
-    std::string wrong = shared.beginCopy(copy.thread, copy.address, copy.bytes);
-    if (!wrong.empty())
+//===- Work beside the threads --------------------------------------------------------------===//
+
+Block::InFlight &Block::use(InFlight &work) {
+  if (!std::exchange(work.isUsed, true))
+    work.queue = shared.order().addQueue();
+  return work;
+}
+
+void Block::startCopies(const Lanes &lanes, const std::vector<Copy> &started) {
+  InFlight &work = use(copies[lanes.first]);
+  for (const Copy &copy : started)
+    if (std::string wrong = startOne(work, copy); !wrong.empty())
       return stop(wrong);
-  }
-  copies[thread].push_back(std::move(started));
+  work.groups.emplace_back(shared.order().close(work.queue), started);
+}
+
+std::string Block::startOne(const InFlight &work, const Copy &copy) {
+  analysis::Agent by = shared.agentOf(copy.thread);
+  return shared.startWrite(by, shared.order().start(work.queue, by, analysis::Proxy::Generic),
+                           copy.address, copy.bytes);
 }
 
 void Block::startCopy(const Copy &copy) {
-  std::string wrong = shared.beginCopy(copy.thread, copy.address, copy.bytes);
-  if (!wrong.empty())
+  InFlight &work = use(copies[copy.thread]);
+  if (std::string wrong = startOne(work, copy); !wrong.empty())
     fail(wrong);
-  ungrouped[copy.thread].push_back(copy);
+  work.ungrouped.push_back(copy);
 }
 
 void Block::endGroup(unsigned thread) {
-  copies[thread].push_back(std::exchange(ungrouped[thread], {}));
+  InFlight &work = use(copies[thread]);
+  work.groups.emplace_back(shared.order().close(work.queue), std::exchange(work.ungrouped, {}));
 }
 
-void Block::waitForCopies(unsigned thread, unsigned inFlight) {
-  auto &own = copies[thread];
-  for (; own.size() > inFlight; own.pop_front())
-    for (const Copy &copy : own.front()) {
-      std::string wrong = shared.landCopy(copy.thread, copy.address, copy.bytes, copy.data);
-      if (!wrong.empty())
-        return running ? fail(wrong) : stop(wrong);
-    }
+void Block::waitForCopies(const Lanes &lanes, unsigned inFlight) {
+  InFlight &work = copies[lanes.first];
+  for (; work.groups.size() > inFlight; work.groups.pop_front()) {
+    const auto &[tick, landed] = work.groups.front();
+    for (const Copy &copy : landed)
+      shared.land(copy.address, copy.bytes, copy.data);
+    for (unsigned lane = 0; lane < lanes.count; ++lane)
+      shared.order().end(work.queue, tick, shared.agentOf(lanes.first + lane));
+  }
+}
+
+analysis::Event Block::startProduct(unsigned warp) {
+  return shared.order().start(use(products[warp]).queue, shared.agentOf(warp * launch.warpSize),
+                              analysis::Proxy::Async);
+}
+
+void Block::endProducts(unsigned warp) {
+  InFlight &work = use(products[warp]);
+  work.groups.emplace_back(shared.order().close(work.queue), std::vector<Copy>());
+}
+
+void Block::waitForProducts(const Lanes &lanes, unsigned inFlight) {
+  InFlight &work = products[lanes.first / launch.warpSize];
+  for (; work.groups.size() > inFlight; work.groups.pop_front())
+    for (unsigned lane = 0; lane < lanes.count; ++lane)
+      shared.order().end(work.queue, work.groups.front().first, shared.agentOf(lanes.first + lane));
+}
+
+void Block::meetLanes(const Lanes &lanes) {
+  std::vector<analysis::Agent> all;
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    all.push_back(shared.agentOf(lanes.first + lane));
+  shared.order().meet(all);
 }
 
 //===- The functions that code calls --------------------------------------------------------===//
@@ -476,7 +528,8 @@ void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void
   Block::current()->access(reinterpret_cast<uint64_t>(pointer), bytes, kind, value);
 }
 void kiln_emulated_arrival(void *pointer, int32_t last) {
-  Block::current()->engines.arriveAtWord(reinterpret_cast<uint64_t>(pointer), last);
+  Block *block = Block::current();
+  block->engines.arriveAtWord(block->currentThread(), reinterpret_cast<uint64_t>(pointer), last);
 }
 void *kiln_emulated_shared() { return Block::current()->getSharedBase(); }
 void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows) {

@@ -5,7 +5,7 @@
 // come; so every run of a program takes the same course. What threads may not do is found on the
 // way: for the lanes of a warp to meet at different places, to leave while others wait, to touch
 // memory that no argument covers, to read shared memory that nobody wrote, and to use a byte of it
-// that another thread writes between the same two barriers.
+// that another thread or an engine writes when nothing orders the two.
 #ifndef KILN_LIB_RUNTIME_EMULATED_BLOCK_H
 #define KILN_LIB_RUNTIME_EMULATED_BLOCK_H
 
@@ -30,6 +30,7 @@ struct Launch {
   void (*kernel)(const uint64_t *slots);
   const uint64_t *slots;
   unsigned threads, warpSize;
+  uint64_t sharedBytes = 0;
   size_t stackBytes = 0; ///< of a thread, for the kernel's own frames
   uint32_t grid[3];
   /// Of global memory; empty if nothing is known of what pointers reach.
@@ -81,13 +82,19 @@ public:
     uint8_t data[16];
   };
   /// The copies of one instruction, a group of their own, of the warp whose first thread this is.
-  void startCopies(unsigned thread, std::vector<Copy> copies);
+  void startCopies(const Lanes &lanes, const std::vector<Copy> &copies);
   /// One copy of the running thread, which is of no group until the thread ends one.
   void startCopy(const Copy &copy);
   void endGroup(unsigned thread);
   /// Until at most so many groups of this thread, or of the warp that it is the first of, are under
-  /// way.
-  void waitForCopies(unsigned thread, unsigned inFlight);
+  /// way; those who wait know of the others that they have landed.
+  void waitForCopies(const Lanes &lanes, unsigned inFlight);
+
+  /// Where products of a warp group that a warp has a part of are in flight: what they read, the
+  /// end of a group of them, and the wait for all but so many groups.
+  analysis::Event startProduct(unsigned warp);
+  void endProducts(unsigned warp);
+  void waitForProducts(const Lanes &lanes, unsigned inFlight);
 
   /// The running thread goes on once this holds; `what` says what it waits for.
   void waitUntil(std::function<bool()> mayGo, const std::string &what);
@@ -99,9 +106,10 @@ public:
 
   /// The same for an instruction that the lanes of a warp execute together.
   void stop(const std::string &what) { error = what; }
+  SharedMemory &getShared() { return shared; }
   const SharedMemory &getShared() const { return shared; }
-  /// All lanes of a thread's warp have met.
-  void meetLanes(unsigned thread) { shared.meetLanes(thread); }
+  /// All lanes of a warp have met.
+  void meetLanes(const Lanes &lanes);
   /// What an instruction writes to shared memory for a thread; what is wrong, or nothing.
   std::string writeShared(unsigned thread, uint64_t address, const void *data, int64_t bytes);
 
@@ -120,7 +128,8 @@ public:
 
 private:
   static void runThread();
-  void begin(const uint32_t program[3]);
+  void begin(const uint32_t program[3], const std::shared_ptr<analysis::HappensBefore> &order,
+             unsigned number);
   /// Runs all threads to where they wait for other blocks, or end; whether any could go on.
   bool advance();
   void meetAll();
@@ -135,14 +144,24 @@ private:
   SharedMemory &shared;
   std::vector<Block *> cluster = {this};
   std::vector<std::unique_ptr<Thread>> threads;
-  /// Groups by thread, or by a warp's first thread, oldest first; and what is of none yet.
-  std::vector<std::deque<std::vector<Copy>>> copies;
-  std::vector<std::vector<Copy>> ungrouped;
+  /// Work of one kind of a thread, or of a warp: groups, oldest first, each with the tick at whose
+  /// end it has ended.
+  struct InFlight {
+    bool isUsed = false;
+    analysis::Agent queue = 0;
+    std::vector<Copy> ungrouped;
+    std::deque<std::pair<analysis::Tick, std::vector<Copy>>> groups;
+  };
+  InFlight &use(InFlight &work);
+  std::string startOne(const InFlight &work, const Copy &copy);
+  /// By thread, or by a warp's first thread; by warp.
+  std::vector<InFlight> copies, products;
   Thread *running = nullptr;
   jmp_buf scheduler; ///< where it goes on when a thread waits
   /// Of the cluster's barrier: arrivals, and rounds that have ended. The first block has them.
   unsigned clusterArrivals = 0;
   uint64_t clusterRound = 0;
+  analysis::HappensBefore::Place clusterOpen, clusterEnded;
   uint32_t program[3] = {0, 0, 0};
   std::string error;
   bool complete = true;

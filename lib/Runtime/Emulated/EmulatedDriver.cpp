@@ -234,6 +234,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   launch.slots = all.data();
   launch.threads = plan.warps * plan.warpSize;
   launch.warpSize = plan.warpSize;
+  launch.sharedBytes = plan.sharedBytes;
   auto fail = [&](KilnErrorCode code, const Twine &what) {
     return makeError(code, "kernel '" + plan.kernel + "': " + what);
   };
@@ -271,8 +272,6 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   for (program[2] = 0; program[2] < launch.grid[2]; program[2] += cluster[2])
     for (program[1] = 0; program[1] < launch.grid[1]; program[1] += cluster[1])
       for (program[0] = 0; program[0] < launch.grid[0]; program[0] += cluster[0]) {
-        for (size_t i = 0; i < size; ++i)
-          shared[i]->reset(plan.sharedBytes);
         std::string wrong = Block::run(blocks, program, cluster);
         if (context.messages) {
           Messages said = context.messages->buffer.take(*plan.messages);

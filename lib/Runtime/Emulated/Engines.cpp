@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+using namespace kiln::analysis;
 using namespace kiln::emulated;
 
 void Engines::reset() {
@@ -12,21 +13,12 @@ void Engines::reset() {
   stores.clear();
   isClosed = false;
   endedWords = 0;
-  known.assign(cluster.size(), 0);
+  words.clear();
 }
 
 void Engines::join(std::vector<Engines *> all, unsigned own) {
   cluster = std::move(all);
   number = own;
-  known.assign(cluster.size(), 0);
-}
-
-void Engines::meetCluster() {
-  for (Engines *block : cluster)
-    for (size_t other = 0; other < cluster.size(); ++other)
-      block->known[other] = cluster[other]->shared.getEpoch();
-  for (Engines *block : cluster)
-    block->shared.advance();
 }
 
 std::string Engines::mapTo(unsigned block, uint64_t &address) const {
@@ -54,7 +46,8 @@ std::string Engines::initBarrier(uint64_t address, uint32_t arrivals) {
     return "a barrier in shared memory at an address that is no multiple of 8";
   Barrier barrier;
   barrier.arrivals = barrier.pending = arrivals;
-  barriers[address] = barrier;
+  barrier.queue = shared.order().addQueue();
+  barriers[address] = std::move(barrier);
   return "";
 }
 
@@ -71,32 +64,47 @@ void Engines::end(Barrier &barrier) {
     return;
   barrier.pending = barrier.arrivals;
   ++barrier.phase;
-  shared.advance();
-  for (auto [block, epoch] : std::exchange(barrier.told, {})) {
-    known[block] = std::max(known[block], epoch);
-    cluster[block]->shared.advance();
-  }
+  HappensBefore &order = shared.order();
+  order.end(barrier.queue, order.close(barrier.queue), barrier.open);
+  barrier.ended = barrier.open;
 }
 
-std::string Engines::arrive(uint64_t address, int64_t bytes, const Engines *mate) {
+std::string Engines::findOpen(uint64_t address, Barrier *&barrier, Engines *&owner) {
   auto isThere = [&](const Engines *block) { return block->shared.holds(address); };
-  auto owner = std::find_if(cluster.begin(), cluster.end(), isThere);
-  if (owner == cluster.end())
+  auto found = std::find_if(cluster.begin(), cluster.end(), isThere);
+  if (found == cluster.end())
     return "an arrival at what is no barrier in shared memory";
-  if ((*owner)->isClosed)
+  owner = *found;
+  if (owner->isClosed)
     return "an arrival at a barrier of a block of the cluster that has ended";
-  Barrier *barrier;
-  if (std::string wrong = (*owner)->find(address, barrier); !wrong.empty())
-    return wrong;
-  if (!barrier->pending)
+  return owner->find(address, barrier);
+}
+
+std::string Engines::count(Barrier &barrier, int64_t bytes) {
+  if (!barrier.pending)
     return "an arrival at a barrier that expects no more in this phase";
-  barrier->bytes += bytes;
-  --barrier->pending;
-  for (const Engines *teller : {static_cast<const Engines *>(this), mate})
-    if (teller && *owner != teller)
-      barrier->told[teller->number] = teller->shared.getEpoch();
-  (*owner)->end(*barrier);
+  barrier.bytes += bytes;
+  --barrier.pending;
+  end(barrier);
   return "";
+}
+
+std::string Engines::arrive(unsigned thread, uint64_t address, int64_t bytes) {
+  Barrier *barrier;
+  Engines *owner;
+  if (std::string wrong = findOpen(address, barrier, owner); !wrong.empty())
+    return wrong;
+  shared.order().release(shared.agentOf(thread), barrier->open);
+  return owner->count(*barrier, bytes);
+}
+
+std::string Engines::arriveAfter(Agent queue, Tick tick, uint64_t address) {
+  Barrier *barrier;
+  Engines *owner;
+  if (std::string wrong = findOpen(address, barrier, owner); !wrong.empty())
+    return wrong;
+  shared.order().end(queue, tick, barrier->open);
+  return owner->count(*barrier, 0);
 }
 
 std::string Engines::poll(uint64_t address, uint32_t parity, bool &hasEnded) {
@@ -104,8 +112,7 @@ std::string Engines::poll(uint64_t address, uint32_t parity, bool &hasEnded) {
   if (std::string wrong = find(address, barrier); !wrong.empty())
     return wrong;
   for (const Box &box : std::exchange(barrier->boxes, {})) {
-    if (std::string wrong = land(box); !wrong.empty())
-      return wrong;
+    land(box);
     barrier->bytes -= countBytes(box.map);
   }
   end(*barrier);
@@ -113,25 +120,38 @@ std::string Engines::poll(uint64_t address, uint32_t parity, bool &hasEnded) {
   return "";
 }
 
-void Engines::arriveAtWord(uint64_t address, uint32_t last) {
+void Engines::hear(unsigned thread, uint64_t address) {
+  shared.order().acquire(shared.agentOf(thread), barriers.at(address).ended);
+}
+
+void Engines::arriveAtWord(unsigned thread, uint64_t address, uint32_t last) {
+  shared.order().release(shared.agentOf(thread), words[address]);
   uint32_t count;
   std::memcpy(&count, reinterpret_cast<const void *>(address), sizeof(count));
   // A phase ends where the count comes to its half, and where it begins again.
-  if (count < last && count + 1 != (last + 1) / 2)
-    return;
-  ++endedWords;
-  shared.advance();
+  if (count >= last || count + 1 == (last + 1) / 2)
+    ++endedWords;
 }
 
-uint64_t Engines::come(int barrier, unsigned threads) {
+void Engines::lookAtWord(unsigned thread, uint64_t address) {
+  if (auto word = words.find(address); word != words.end())
+    shared.order().acquire(shared.agentOf(thread), word->second);
+}
+
+uint64_t Engines::come(unsigned thread, int barrier, unsigned threads) {
   Group &group = groups[barrier];
   uint64_t round = group.round;
+  shared.order().release(shared.agentOf(thread), group.open);
   if (++group.waiting == threads) {
     group.waiting = 0;
     ++group.round;
-    shared.advance();
+    group.ended = std::exchange(group.open, {});
   }
   return round;
+}
+
+void Engines::leave(unsigned thread, int barrier) {
+  shared.order().acquire(shared.agentOf(thread), groups.at(barrier).ended);
 }
 
 //===- Boxes --------------------------------------------------------------------------------===//
@@ -156,7 +176,7 @@ static void forEachElement(const TensorMap &map, const int32_t *place, Visit vis
 
 std::string Engines::startLoad(unsigned thread, uint64_t to, uint64_t address, const TensorMap &map,
                                const int32_t *place) {
-  return accept(thread, to, *this, address, map, place, *this);
+  return accept(shared.agentOf(thread), to, *this, address, map, place);
 }
 
 std::string Engines::startLoads(unsigned thread, uint64_t to, uint64_t address,
@@ -169,7 +189,8 @@ std::string Engines::startLoads(unsigned thread, uint64_t to, uint64_t address,
     if (wrong.empty())
       wrong = mapTo(block, barrier);
     if (wrong.empty())
-      wrong = cluster[block]->accept(thread, there, *cluster[block], barrier, map, place, *this);
+      wrong = cluster[block]->accept(shared.agentOf(thread), there, *cluster[block], barrier, map,
+                                     place);
     if (!wrong.empty())
       return wrong;
   }
@@ -191,7 +212,8 @@ std::string Engines::startLoadsOfPairs(unsigned thread, uint64_t to, uint64_t ad
     if (wrong.empty())
       wrong = (*owner)->mapTo(counts, barrier);
     if (wrong.empty())
-      wrong = cluster[block]->accept(thread, there, *cluster[counts], barrier, map, place, *this);
+      wrong = cluster[block]->accept(shared.agentOf(thread), there, *cluster[counts], barrier, map,
+                                     place);
     if (!wrong.empty())
       return wrong;
   }
@@ -206,8 +228,8 @@ static std::string checkPlace(uint64_t address, const TensorMap &map) {
 
 /// A box that a block of the cluster has asked for comes to this one, and counts at a barrier of
 /// its own or of another.
-std::string Engines::accept(unsigned thread, uint64_t to, Engines &counting, uint64_t address,
-                            const TensorMap &map, const int32_t *place, const Engines &from) {
+std::string Engines::accept(Agent by, uint64_t to, Engines &counting, uint64_t address,
+                            const TensorMap &map, const int32_t *place) {
   if (isClosed || counting.isClosed)
     return "a copy to a block of the cluster that has ended";
   Barrier *barrier;
@@ -215,15 +237,14 @@ std::string Engines::accept(unsigned thread, uint64_t to, Engines &counting, uin
     return wrong;
   if (std::string wrong = checkPlace(to, map); !wrong.empty())
     return wrong;
-  Box box{thread, this, to, map, {}};
+  Box box{this, to, map, {}};
   std::copy(place, place + map.rank, box.place);
   barrier->boxes.push_back(box);
-  if (&from != this)
-    return shared.beginCopyFromOutside(to, countBytes(map), from.known[number]);
-  return shared.beginCopy(thread, to, countBytes(map));
+  return shared.startWrite(by, shared.order().start(barrier->queue, by, Proxy::Async), to,
+                           countBytes(map));
 }
 
-std::string Engines::land(const Box &box) {
+void Engines::land(const Box &box) {
   int64_t bytes = countBytes(box.map), element = box.map.elementBytes;
   std::vector<uint8_t> data(bytes);
   forEachElement(box.map, box.place, [&](int64_t number, const uint8_t *from) {
@@ -231,48 +252,58 @@ std::string Engines::land(const Box &box) {
     if (from)
       std::memcpy(&data[to], from, element);
   });
-  return box.owner->shared.landCopy(box.thread, box.shared, bytes, data.data());
+  box.owner->shared.land(box.shared, bytes, data.data());
+}
+
+Engines::Stores &Engines::storesOf(unsigned thread) {
+  auto [at, isNew] = stores.try_emplace(thread);
+  if (isNew)
+    at->second.queue = shared.order().addQueue();
+  return at->second;
 }
 
 std::string Engines::startStore(unsigned thread, uint64_t from, const TensorMap &map,
                                 const int32_t *place) {
   if (std::string wrong = checkPlace(from, map); !wrong.empty())
     return wrong;
-  Box box{thread, this, from, map, {}};
+  Box box{this, from, map, {}};
   std::copy(place, place + map.rank, box.place);
-  stores[thread].open.push_back(box);
-  return shared.inspect(from, countBytes(map));
+  Stores &own = storesOf(thread);
+  Agent by = shared.agentOf(thread);
+  std::string wrong = shared.startRead(by, shared.order().start(own.queue, by, Proxy::Async), from,
+                                       countBytes(map));
+  if (wrong.empty())
+    own.open.push_back(box);
+  return wrong;
 }
 
-std::string Engines::store(const Box &box) {
+void Engines::store(const Box &box) {
   int64_t element = box.map.elementBytes;
   forEachElement(box.map, box.place, [&](int64_t number, uint8_t *to) {
     uint64_t from = placeOf(box.shared + number * element, box.map.swizzle);
     if (to)
       std::memcpy(to, reinterpret_cast<const uint8_t *>(from), element);
   });
-  return shared.inspect(box.shared, countBytes(box.map));
 }
 
 void Engines::commitStores(unsigned thread) {
-  Stores &own = stores[thread];
-  own.committed.push_back(std::exchange(own.open, {}));
+  Stores &own = storesOf(thread);
+  own.committed.emplace_back(shared.order().close(own.queue), std::exchange(own.open, {}));
 }
 
-std::string Engines::waitStores(unsigned thread, unsigned inFlight) {
-  Stores &own = stores[thread];
-  for (; own.committed.size() > inFlight; own.committed.pop_front())
-    for (const Box &box : own.committed.front())
-      if (std::string wrong = store(box); !wrong.empty())
-        return wrong;
-  return "";
+void Engines::waitStores(unsigned thread, unsigned inFlight) {
+  Stores &own = storesOf(thread);
+  for (; own.committed.size() > inFlight; own.committed.pop_front()) {
+    const auto &[tick, boxes] = own.committed.front();
+    for (const Box &box : boxes)
+      store(box);
+    shared.order().end(own.queue, tick, shared.agentOf(thread));
+  }
 }
 
-std::string Engines::finish() {
+void Engines::finish() {
   for (auto &[thread, own] : stores) {
     commitStores(thread);
-    if (std::string wrong = waitStores(thread, 0); !wrong.empty())
-      return wrong;
+    waitStores(thread, 0);
   }
-  return "";
 }

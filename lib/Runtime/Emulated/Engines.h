@@ -1,13 +1,11 @@
 // What runs beside the threads of an emulated block: barriers in shared memory that count arrivals
 // and bytes, barriers of some of the threads, and the engine that copies boxes of a tensor.
 //
-// The blocks of a cluster run side by side. What one knows of another's shared memory is what it
-// was told by arrivals at its own barriers, or by the barrier of the cluster: a box that goes to
-// another block must not come while somebody may still read there.
-//
-// A box that was asked for lands only when a thread waits for its barrier; until then its place may
-// not be touched. A box that is stored is read only when the thread that stores it waits, or at the
-// program's end. So who waits too late, or not at all, gets an error or other numbers.
+// What orders accesses is only what one tells another: an arrival, a box that has landed, a barrier
+// (kiln/Analysis/HappensBefore.h). A box that was asked for lands only when a thread waits for its
+// barrier; until then its place may not be touched. A box that is stored is read only when the
+// thread that stores it waits, or at the program's end. So who waits too late, or not at all, gets
+// an error or other numbers.
 #ifndef KILN_LIB_RUNTIME_EMULATED_ENGINES_H
 #define KILN_LIB_RUNTIME_EMULATED_ENGINES_H
 
@@ -39,14 +37,20 @@ public:
 
   // Each gives what is wrong, or nothing.
   std::string initBarrier(uint64_t address, uint32_t arrivals);
-  /// At any barrier of the cluster; what is told of may be another block's doing, too.
-  std::string arrive(uint64_t address, int64_t bytes, const Engines *mate = nullptr);
+  /// A thread, at any barrier of the cluster.
+  std::string arrive(unsigned thread, uint64_t address, int64_t bytes);
+  /// An engine that has ended what a queue was given up to a tick.
+  std::string arriveAfter(analysis::Agent queue, analysis::Tick tick, uint64_t address);
   /// The same address in another block.
   std::string mapTo(unsigned block, uint64_t &address) const;
   /// Lands what the barrier waits for; whether a phase of this parity has ended.
   std::string poll(uint64_t address, uint32_t parity, bool &hasEnded);
+  /// A thread that has seen a phase end knows what was done before.
+  void hear(unsigned thread, uint64_t address);
   /// In front of an arrival at a barrier that is a word, which counts round up to this.
-  void arriveAtWord(uint64_t address, uint32_t last);
+  void arriveAtWord(unsigned thread, uint64_t address, uint32_t last);
+  /// A thread looks at a word, which may be a barrier.
+  void lookAtWord(unsigned thread, uint64_t address);
   uint64_t countEndedWords() const { return endedWords; }
   std::string startLoad(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
                         const int32_t *place);
@@ -60,23 +64,23 @@ public:
   std::string startStore(unsigned thread, uint64_t from, const TensorMap &map,
                          const int32_t *place);
   void commitStores(unsigned thread);
-  std::string waitStores(unsigned thread, unsigned inFlight);
-  std::string finish();
+  void waitStores(unsigned thread, unsigned inFlight);
+  void finish();
   /// The block's threads have ended: nobody may reach it any more.
   void close() { isClosed = true; }
 
   unsigned getNumber() const { return number; }
-
-  /// All threads of the cluster have come to its barrier: all that was done is known to all.
-  void meetCluster();
+  analysis::HappensBefore &order() const { return shared.order(); }
+  analysis::Agent agentOf(unsigned thread) const { return shared.agentOf(thread); }
 
   /// Comes to a barrier of so many threads: the round that must end before the thread goes on.
-  uint64_t come(int barrier, unsigned threads);
+  uint64_t come(unsigned thread, int barrier, unsigned threads);
   bool hasEnded(int barrier, uint64_t round) const { return groups.at(barrier).round != round; }
+  /// It goes on.
+  void leave(unsigned thread, int barrier);
 
 private:
   struct Box {
-    unsigned thread;
     Engines *owner; ///< of the memory that it goes to, or comes from
     uint64_t shared;
     TensorMap map;
@@ -87,23 +91,30 @@ private:
     int64_t bytes = 0;
     uint64_t phase = 0;
     std::vector<Box> boxes;
-    /// Blocks that have arrived in this phase, and at which of their epochs.
-    std::map<unsigned, uint32_t> told;
+    analysis::Agent queue = 0; ///< of what lands here
+    /// What was told so far, and up to the end of the last phase.
+    analysis::HappensBefore::Place open, ended;
   };
   struct Group {
     unsigned waiting = 0;
     uint64_t round = 0;
+    analysis::HappensBefore::Place open, ended;
   };
   struct Stores {
+    analysis::Agent queue = 0;
     std::vector<Box> open;
-    std::deque<std::vector<Box>> committed;
+    std::deque<std::pair<analysis::Tick, std::vector<Box>>> committed;
   };
   std::string find(uint64_t address, Barrier *&barrier);
+  /// That of any block of the cluster, which must not have ended, and its block.
+  std::string findOpen(uint64_t address, Barrier *&barrier, Engines *&owner);
+  std::string count(Barrier &barrier, int64_t bytes);
   void end(Barrier &barrier);
-  std::string land(const Box &box);
-  std::string accept(unsigned thread, uint64_t to, Engines &counting, uint64_t barrier,
-                     const TensorMap &map, const int32_t *place, const Engines &from);
-  std::string store(const Box &box);
+  static void land(const Box &box);
+  std::string accept(analysis::Agent by, uint64_t to, Engines &counting, uint64_t barrier,
+                     const TensorMap &map, const int32_t *place);
+  Stores &storesOf(unsigned thread);
+  static void store(const Box &box);
 
   SharedMemory &shared;
   std::vector<Engines *> cluster = {this};
@@ -111,8 +122,7 @@ private:
   bool isClosed = false;
   /// Phases of barriers that are words.
   uint64_t endedWords = 0;
-  /// By block, up to which of its epochs this one knows what was done there.
-  std::vector<uint32_t> known = {0};
+  std::map<uint64_t, analysis::HappensBefore::Place> words;
   std::map<uint64_t, Barrier> barriers;
   std::map<int, Group> groups;
   std::map<unsigned, Stores> stores;

@@ -1,15 +1,16 @@
-// Bounds, bytes that were never written, and races between barriers.
+// Bounds, bytes that were never written, and accesses that nothing orders.
 #include "SharedMemory.h"
 #include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
 
+using namespace kiln::analysis;
 using namespace kiln::emulated;
 
 namespace {
 enum Kind { Read = 1, Write = 2, Atomic = 4 };
-constexpr uint16_t kMany = 0xffff, kAtomically = 0xfffe;
-constexpr unsigned kMostThreads = 1024;
+/// What lies where nothing was written, or where a copy is under way.
+constexpr int kNoData = 0xa5;
 } // namespace
 
 SharedMemory::SharedMemory() {
@@ -26,137 +27,107 @@ SharedMemory::~SharedMemory() {
     ::munmap(memory, capacity);
 }
 
-void SharedMemory::reset(uint64_t size) {
+void SharedMemory::reset(uint64_t size, std::shared_ptr<HappensBefore> order, unsigned count,
+                         unsigned from) {
   used = size;
-  epoch = 1;
-  bytes.assign(used, Byte());
-  meetings.assign(kMostThreads / warpSize + 1, 0);
-  std::memset(memory, 0xa5, used);
+  events = std::move(order);
+  threads = count;
+  first = from;
+  history = std::make_unique<AccessHistory>(*events, used);
+  std::memset(memory, kNoData, used);
 }
 
-std::string SharedMemory::at(uint64_t offset) const {
-  return "byte " + std::to_string(offset) + " of shared memory";
+//===- What is wrong ------------------------------------------------------------------------===//
+
+std::string SharedMemory::checkBounds(const char *what, uint64_t offset, int64_t size) const {
+  if (offset <= used && uint64_t(size) <= used - offset)
+    return "";
+  return std::string(what) + " of " + std::to_string(size) + " bytes at offset " +
+         std::to_string(int64_t(offset)) + " of shared memory, which has " + std::to_string(used) +
+         " bytes";
 }
 
-/// Whether another thread made an access that nothing orders with what this one does now.
-bool SharedMemory::isByOther(const Access &access, unsigned thread) const {
-  unsigned warp = thread / warpSize;
-  bool haveMet = access.warp == warp && access.meeting < meetings[warp];
-  return access.epoch == epoch && access.thread != thread && !haveMet;
+std::string SharedMemory::nameOf(Agent agent) const {
+  if (events->isQueue(agent))
+    return "an engine";
+  std::string name = "thread " + std::to_string(agent % threads);
+  bool isOwn = agent / threads == first / threads;
+  return isOwn ? name : name + " of block " + std::to_string(agent / threads) + " of the cluster";
 }
 
-void SharedMemory::note(Access &access, unsigned thread) const {
-  uint16_t warp = thread / warpSize;
-  bool isOne = !isByOther(access, thread);
-  bool isOfWarp = isOne || access.warp == warp;
-  access = {epoch, meetings[warp], isOne ? uint16_t(thread) : kMany, isOfWarp ? warp : kMany};
+std::string SharedMemory::describe(const Clash &clash, const char *what) const {
+  std::string at =
+      std::string(what) + " byte " + std::to_string(clash.offset) + " of shared memory, ";
+  bool isUnderWay = !events->hasEnded(clash.other);
+  std::string other = nameOf(clash.other.agent);
+  switch (clash.kind) {
+  case Clash::Kind::Unwritten:
+    return at + "which no thread has written";
+  case Clash::Kind::AfterWrite:
+    if (isUnderWay)
+      return at + "into which a copy is still under way";
+    return "a race: " + at + "which " + other + " writes; nothing orders the two";
+  case Clash::Kind::AfterRead:
+    if (isUnderWay)
+      return at + "which an engine is still reading";
+    return "a race: " + at + "which " + other + " reads; nothing orders the two";
+  case Clash::Kind::BehindFence:
+    return "a race: " + at + "which " + other +
+           " writes; no fence of the proxy stands between the write and the engine";
+  }
+  return at;
 }
+
+//===- Accesses -----------------------------------------------------------------------------===//
 
 std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size, int kind,
                                  const void *value) {
-  uint64_t first = address - reinterpret_cast<uint64_t>(memory);
-  if (first > used || uint64_t(size) > used - first)
-    return "an access of " + std::to_string(size) + " bytes at offset " +
-           std::to_string(int64_t(first)) + " of shared memory, which has " + std::to_string(used) +
-           " bytes";
-  if (first % std::min<uint64_t>(size & -size, 16))
-    return "a misaligned access of " + std::to_string(size) + " bytes at " + at(first);
-  for (uint64_t offset = first; offset < first + size; ++offset) {
-    Byte &byte = bytes[offset];
-    if (byte.isArriving)
-      return std::string(kind & Read ? "a read of " : "a write of ") + at(offset) +
-             ", into which a copy is still under way";
-    bool isWritten = byte.write.epoch != 0;
-    if (kind & Atomic) {
-      if ((byte.write.thread != kAtomically && isByOther(byte.write, thread)) ||
-          isByOther(byte.read, thread))
-        return "a race: an atomic access to " + at(offset) +
-               ", which another thread uses between the same barriers";
-      if (!isWritten)
-        return "an atomic access to " + at(offset) + ", which no thread has written";
-      uint16_t warp = thread / warpSize;
-      bool isFirst = byte.write.epoch != epoch || byte.write.thread != kAtomically;
-      byte.write = {epoch, meetings[warp], kAtomically,
-                    isFirst || byte.write.warp == warp ? warp : kMany};
-      continue;
-    }
-    if (kind & Read) {
-      if (!isWritten)
-        return "a read of " + at(offset) + ", which no thread has written";
-      if (isByOther(byte.write, thread))
-        return "a race: a read of " + at(offset) +
-               ", which another thread writes between the same barriers";
-      note(byte.read, thread);
-    }
-    if (kind & Write) {
-      // To write what is there already harms nobody: copies of a value are stored by all who hold
-      // one.
-      bool same = isWritten && value &&
-                  memory[offset] == static_cast<const uint8_t *>(value)[offset - first];
-      if (!same && (isByOther(byte.write, thread) || isByOther(byte.read, thread)))
-        return "a race: a write of " + at(offset) +
-               ", which another thread uses between the same barriers";
-      if (same && byte.write.epoch == epoch)
-        continue;
-      byte.write = {epoch, meetings[thread / warpSize], uint16_t(thread),
-                    uint16_t(thread / warpSize)};
-    }
-  }
-  return "";
-}
-
-std::string SharedMemory::inspect(uint64_t address, int64_t size) const {
-  uint64_t first = address - reinterpret_cast<uint64_t>(memory);
-  if (first > used || uint64_t(size) > used - first)
-    return "a read of " + std::to_string(size) + " bytes at offset " +
-           std::to_string(int64_t(first)) + " of shared memory, which has " + std::to_string(used) +
-           " bytes";
-  for (uint64_t offset = first; offset < first + size; ++offset) {
-    if (bytes[offset].isArriving)
-      return "a read of " + at(offset) + ", into which a copy is still under way";
-    if (!bytes[offset].write.epoch)
-      return "a read of " + at(offset) + ", which no thread has written";
-    bytes[offset].inspectEpoch = epoch;
-  }
-  return "";
-}
-
-std::string SharedMemory::beginCopyFromOutside(uint64_t address, int64_t size, uint32_t known) {
-  uint64_t first = address - reinterpret_cast<uint64_t>(memory);
-  if (first > used || uint64_t(size) > used - first)
-    return "a copy of " + std::to_string(size) + " bytes to offset " +
-           std::to_string(int64_t(first)) + " of shared memory, which has " + std::to_string(used) +
-           " bytes";
-  for (uint64_t offset = first; offset < first + size; ++offset) {
-    Byte &byte = bytes[offset];
-    if (byte.isArriving)
-      return "a copy into " + at(offset) + ", into which another is still under way";
-    if (std::max(byte.read.epoch, byte.inspectEpoch) > known)
-      return "a race: a copy into " + at(offset) +
-             " of another program of the cluster, which was not told that it has been read";
-    byte.isArriving = true;
-    memory[offset] = 0xa5;
-  }
-  return "";
-}
-
-std::string SharedMemory::beginCopy(unsigned thread, uint64_t address, int64_t size) {
-  std::string wrong = access(thread, address, size, Write, nullptr);
-  if (!wrong.empty())
+  uint64_t begin = address - reinterpret_cast<uint64_t>(memory);
+  if (std::string wrong = checkBounds("an access", begin, size); !wrong.empty())
     return wrong;
-  uint64_t first = address - reinterpret_cast<uint64_t>(memory);
-  for (uint64_t offset = first; offset < first + size; ++offset) {
-    bytes[offset].isArriving = true;
-    memory[offset] = 0xa5;
+  if (begin % std::min<uint64_t>(size & -size, 16))
+    return "a misaligned access of " + std::to_string(size) + " bytes at byte " +
+           std::to_string(begin) + " of shared memory";
+  Agent agent = agentOf(thread);
+  Event event = events->now(agent);
+  if (kind & Atomic) {
+    auto clash = history->update(agent, event, begin, size);
+    return clash ? describe(*clash, "an atomic access to") : "";
   }
+  if (kind & Read)
+    if (auto clash = history->read(agent, event, begin, size))
+      return describe(*clash, "a read of");
+  if (!(kind & Write))
+    return "";
+  // To write what is there already harms nobody: copies of a value are stored by all who hold one.
+  std::unique_ptr<bool[]> isSame;
+  if (value) {
+    isSame.reset(new bool[size]);
+    for (int64_t i = 0; i < size; ++i)
+      isSame[i] = memory[begin + i] == static_cast<const uint8_t *>(value)[i];
+  }
+  auto clash = history->write(agent, event, begin, size, isSame.get());
+  return clash ? describe(*clash, "a write of") : "";
+}
+
+std::string SharedMemory::startRead(Agent by, const Event &event, uint64_t address, int64_t size) {
+  uint64_t begin = address - reinterpret_cast<uint64_t>(memory);
+  if (std::string wrong = checkBounds("a read", begin, size); !wrong.empty())
+    return wrong;
+  auto clash = history->read(by, event, begin, size);
+  return clash ? describe(*clash, "a read by an engine of") : "";
+}
+
+std::string SharedMemory::startWrite(Agent by, const Event &event, uint64_t address, int64_t size) {
+  uint64_t begin = address - reinterpret_cast<uint64_t>(memory);
+  if (std::string wrong = checkBounds("a copy", begin, size); !wrong.empty())
+    return wrong;
+  if (auto clash = history->write(by, event, begin, size))
+    return describe(*clash, "a copy into");
+  std::memset(memory + begin, kNoData, size);
   return "";
 }
 
-std::string SharedMemory::landCopy(unsigned thread, uint64_t address, int64_t size,
-                                   const void *data) {
-  uint64_t first = address - reinterpret_cast<uint64_t>(memory);
-  for (uint64_t offset = first; offset < first + size; ++offset)
-    bytes[offset].isArriving = false;
-  std::memcpy(memory + first, data, size);
-  return access(thread, address, size, Write, nullptr);
+void SharedMemory::land(uint64_t address, int64_t size, const void *data) {
+  std::memcpy(reinterpret_cast<void *>(address), data, size);
 }

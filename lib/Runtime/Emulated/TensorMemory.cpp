@@ -2,12 +2,14 @@
 #include "TensorMemory.h"
 #include <algorithm>
 
+using namespace kiln;
 using namespace kiln::emulated;
 
 void TensorMemory::reset() {
   cells.assign(lanes, std::vector<Cell>(columns));
   held.assign(columns, false);
   orders.clear();
+  queues.clear();
   taken.clear();
   blocks = 0;
   mayAllocate = true;
@@ -119,8 +121,20 @@ std::string TensorMemory::start(unsigned thread, Columns sums, std::vector<Colum
   return "";
 }
 
+analysis::Agent TensorMemory::queueOf(unsigned thread) {
+  auto [at, isNew] = queues.try_emplace(thread, 0);
+  if (isNew)
+    at->second = engines.order().addQueue();
+  return at->second;
+}
+
+analysis::Event TensorMemory::startReads(unsigned thread) {
+  return engines.order().start(queueOf(thread), engines.agentOf(thread), analysis::Proxy::Async);
+}
+
 void TensorMemory::commit(unsigned thread, std::vector<uint64_t> barriers) {
-  orders.push_back({thread, {}, {}, nullptr, std::move(barriers)});
+  analysis::Tick tick = engines.order().close(queueOf(thread));
+  orders.push_back({thread, {}, {}, nullptr, std::move(barriers), tick});
 }
 
 /// A commit tells of what its own thread has started.
@@ -133,7 +147,7 @@ std::string TensorMemory::runUpTo(size_t last) {
   for (const Order &order : mine) {
     std::string wrong = order.multiply ? order.multiply() : "";
     for (size_t i = 0; i < order.barriers.size() && wrong.empty(); ++i)
-      wrong = engines.arrive(order.barriers[i], 0, blocks == 2 ? &mate->engines : nullptr);
+      wrong = engines.arriveAfter(queueOf(thread), order.tick, order.barriers[i]);
     if (!wrong.empty())
       return wrong;
   }

@@ -11,6 +11,7 @@
 #include "Engines.h"
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ public:
   /// a pair, in those of both blocks.
   std::string start(unsigned thread, Columns sums, std::vector<Columns> operands,
                     std::function<std::string()> multiply);
+  /// What products that a thread starts read of shared memory, until a commit behind them has
+  /// ended.
+  analysis::Event startReads(unsigned thread);
   /// To one or several barriers of the cluster.
   void commit(unsigned thread, std::vector<uint64_t> barriers);
   /// Does what commits to a barrier tell of, if there are any, and tells.
@@ -75,7 +79,9 @@ private:
     std::vector<Columns> operands;
     std::function<std::string()> multiply;
     std::vector<uint64_t> barriers = {};
+    analysis::Tick tick = 0; ///< of a commit
   };
+  analysis::Agent queueOf(unsigned thread);
   bool isHeld(unsigned first, unsigned count) const;
   std::string checkStart(Columns columns, const char *what) const;
   /// Whether a product of this block, or of the pair, has one of the columns there.
@@ -86,6 +92,7 @@ private:
   std::string runUpTo(size_t last);
 
   Engines &engines;
+  std::map<unsigned, analysis::Agent> queues; ///< by the thread that starts products
   TensorMemory *mate = nullptr;
   unsigned blocks = 0;    ///< that use it together; 0 until something does
   std::vector<int> taken; ///< columns set aside, or negative, given back, in turn

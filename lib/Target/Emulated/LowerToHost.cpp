@@ -35,13 +35,15 @@ bool isBarrier(StringRef name) {
          name == "llvm.amdgcn.s.barrier";
 }
 
-/// Scheduling, priorities and registers, and the order of what here is done at once: nothing that a
-/// program can see.
+/// Scheduling, priorities and registers, and the order of what here is done at once, as engines'
+/// accesses to global memory are: nothing that a program can see.
 bool hasNoMeaning(StringRef name) {
   return name.starts_with("llvm.amdgcn.s.wait.") || name.starts_with("llvm.amdgcn.sched.") ||
          name == "llvm.amdgcn.s.setprio" || name.starts_with("llvm.amdgcn.iglp.") ||
-         name.starts_with("llvm.nvvm.setmaxnreg.") || name.starts_with("llvm.nvvm.fence.") ||
-         name.starts_with("llvm.nvvm.prefetch.") || name.starts_with("llvm.nvvm.wgmma.") ||
+         name.starts_with("llvm.nvvm.setmaxnreg.") ||
+         name.starts_with("llvm.nvvm.fence.mbarrier_init.") ||
+         name == "llvm.nvvm.fence.proxy.async.global" || name.starts_with("llvm.nvvm.prefetch.") ||
+         name.starts_with("llvm.nvvm.wgmma.fence.") ||
          name.starts_with("llvm.nvvm.griddepcontrol.") ||
          name.starts_with("llvm.nvvm.tcgen05.fence.");
 }
@@ -299,10 +301,13 @@ private:
   /// registers pass through.
   bool lowerGroupWait(CallInst &call, InlineAsm &assembly) {
     StringRef text = assembly.getAsmString();
-    if (!text.starts_with("wgmma.wait_group.sync.aligned ") &&
-        !text.starts_with("tcgen05.wait::ld.sync.aligned"))
+    bool isOfProducts = text.consume_front("wgmma.wait_group.sync.aligned ");
+    if (!isOfProducts && !text.starts_with("tcgen05.wait::ld.sync.aligned"))
       return false;
     IRBuilder<> builder(&call);
+    if (unsigned inFlight; isOfProducts && !text.consumeInteger(10, inFlight))
+      execute(call, builder.getVoidTy(), "nvvm.wgmma.wait_group.sync.aligned",
+              {builder.getInt64(inFlight)}, builder.getInt32(++sites));
     Value *all = PoisonValue::get(call.getType());
     if (!isa<StructType>(call.getType()))
       all = call.getArgOperand(0);

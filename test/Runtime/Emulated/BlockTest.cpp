@@ -71,7 +71,7 @@ std::string run(void (*kernel)(const uint64_t *), unsigned threads = 64, uint64_
   launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
   auto first = reinterpret_cast<uint64_t>(copied);
   launch.ranges.push_back({first, first + sizeof(copied)});
-  memory().reset(bytes);
+  launch.sharedBytes = bytes;
   const uint32_t program[3] = {0, 0, 0};
   const int64_t alone[3] = {1, 1, 1};
   std::vector<std::unique_ptr<Block>> blocks;
@@ -92,10 +92,9 @@ std::string runPair(void (*kernel)(const uint64_t *)) {
   const uint32_t program[3] = {0, 0, 0};
   const int64_t pair[3] = {2, 1, 1};
   std::vector<std::unique_ptr<Block>> blocks;
-  for (SharedMemory *shared : {&memory(), &others}) {
-    shared->reset(1024);
+  launch.sharedBytes = 1024;
+  for (SharedMemory *shared : {&memory(), &others})
     blocks.push_back(std::make_unique<Block>(launch, *shared));
-  }
   Block::joinCluster(blocks);
   return Block::run(blocks, program, pair);
 }

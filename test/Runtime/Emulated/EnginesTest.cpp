@@ -14,7 +14,10 @@ protected:
   }
   void SetUp() override {
     ASSERT_TRUE(memory().data());
-    memory().reset(16384);
+    memory().reset(16384, order, 64, 0);
+  }
+  std::string look(SharedMemory &at, uint64_t offset, int64_t bytes) {
+    return at.access(0, reinterpret_cast<uint64_t>(at.data()) + offset, bytes, 1, nullptr);
   }
   uint64_t at(uint64_t offset) { return reinterpret_cast<uint64_t>(memory().data()) + offset; }
   /// Rows of 64 16-bit numbers, each 1000 times its row and its column.
@@ -40,6 +43,8 @@ protected:
     return value;
   }
   uint16_t numbers[16][64];
+  std::shared_ptr<kiln::analysis::HappensBefore> order =
+      std::make_shared<kiln::analysis::HappensBefore>(128);
   Engines engines{memory()};
 };
 } // namespace
@@ -51,8 +56,8 @@ TEST_F(EnginesTest, APhaseEndsWithItsArrivals) {
   EXPECT_TRUE(hasEnded) << "the phase before the first counts as ended";
   EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
   EXPECT_FALSE(hasEnded);
-  EXPECT_EQ(engines.arrive(at(0), 0), "");
-  EXPECT_EQ(engines.arrive(at(0), 0), "");
+  EXPECT_EQ(engines.arrive(0, at(0), 0), "");
+  EXPECT_EQ(engines.arrive(0, at(0), 0), "");
   EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
   EXPECT_TRUE(hasEnded);
   EXPECT_EQ(engines.poll(at(0), 1, hasEnded), "");
@@ -67,8 +72,8 @@ TEST_F(EnginesTest, WhatIsNoBarrierIsFound) {
 
 TEST_F(EnginesTest, OneArrivalTooManyIsFound) {
   EXPECT_EQ(engines.initBarrier(at(0), 1), "");
-  EXPECT_EQ(engines.arrive(at(0), 16), "");
-  EXPECT_NE(engines.arrive(at(0), 0).find("expects no more"), std::string::npos);
+  EXPECT_EQ(engines.arrive(0, at(0), 16), "");
+  EXPECT_NE(engines.arrive(0, at(0), 0).find("expects no more"), std::string::npos);
 }
 
 TEST_F(EnginesTest, ABoxLandsWhenItsBarrierIsWaitedFor) {
@@ -76,12 +81,14 @@ TEST_F(EnginesTest, ABoxLandsWhenItsBarrierIsWaitedFor) {
   const int32_t place[] = {0, 8};
   bool hasEnded;
   EXPECT_EQ(engines.initBarrier(at(0), 1), "");
-  EXPECT_EQ(engines.arrive(at(0), 1024), "");
+  EXPECT_EQ(engines.arrive(0, at(0), 1024), "");
   EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
-  EXPECT_NE(memory().inspect(at(1024), 2).find("still under way"), std::string::npos);
+  EXPECT_NE(look(memory(), 1024, 2).find("still under way"), std::string::npos);
   EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
   EXPECT_TRUE(hasEnded);
-  EXPECT_EQ(memory().inspect(at(1024), 1024), "");
+  EXPECT_NE(look(memory(), 1024, 2).find("a race"), std::string::npos) << "nobody has told it";
+  engines.hear(0, at(0));
+  EXPECT_EQ(look(memory(), 1024, 1024), "");
   EXPECT_EQ(read(1024), 8000);
   // Row 1 is 128 bytes on, its pieces of 16 bytes permuted by the row's number.
   EXPECT_EQ(read(1024 + 128 + (16 ^ 16)), 9008);
@@ -94,7 +101,7 @@ TEST_F(EnginesTest, ABoxLandsWhenItsBarrierIsWaitedFor) {
 TEST_F(EnginesTest, ABoxMayCountAtTheBarrierOfThePairsOtherBlock) {
   static SharedMemory other;
   ASSERT_TRUE(other.data());
-  other.reset(16384);
+  other.reset(16384, order, 64, 64);
   Engines second{other};
   engines.join({&engines, &second}, 0);
   second.join({&engines, &second}, 1);
@@ -107,11 +114,12 @@ TEST_F(EnginesTest, ABoxMayCountAtTheBarrierOfThePairsOtherBlock) {
   EXPECT_EQ(second.startLoadsOfPairs(0, there + 1024, at(0), view, place, 0b10), "");
   EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
   EXPECT_FALSE(hasEnded);
-  EXPECT_EQ(engines.arrive(at(0), 1024), "");
+  EXPECT_EQ(engines.arrive(0, at(0), 1024), "");
   EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
   EXPECT_TRUE(hasEnded);
-  EXPECT_EQ(other.inspect(there + 1024, 1024), "");
-  EXPECT_NE(memory().inspect(at(1024), 2), "");
+  EXPECT_NE(look(other, 1024, 1024), "") << "of the other block's threads none has heard of it";
+  engines.hear(0, at(0));
+  EXPECT_NE(look(memory(), 1024, 2), "");
   // The other block's barrier lies there, too, and nobody has made it.
   EXPECT_NE(second.startLoadsOfPairs(0, there + 1024, there, view, place, 0b10)
                 .find("nobody has initialised"),
@@ -127,7 +135,7 @@ TEST_F(EnginesTest, ABoxOfFewerBytesThanAnnouncedEndsNoPhase) {
   const int32_t place[] = {0, 0};
   bool hasEnded;
   EXPECT_EQ(engines.initBarrier(at(0), 1), "");
-  EXPECT_EQ(engines.arrive(at(0), 2048), "");
+  EXPECT_EQ(engines.arrive(0, at(0), 2048), "");
   EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
   EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
   EXPECT_FALSE(hasEnded);
@@ -141,13 +149,15 @@ TEST_F(EnginesTest, AStoreReadsItsBufferWhenItIsWaitedFor) {
     ASSERT_EQ(memory().access(3, at(offset), 2, 2, &seven), "");
     std::memcpy(memory().data() + offset, &seven, 2);
   }
+  EXPECT_NE(engines.startStore(3, at(0), view, place).find("no fence"), std::string::npos);
+  order->fence(3);
   EXPECT_EQ(engines.startStore(3, at(0), view, place), "");
   engines.commitStores(3);
-  EXPECT_EQ(engines.waitStores(3, 1), "");
+  engines.waitStores(3, 1);
   EXPECT_EQ(numbers[12][5], 12005);
   uint16_t eight = 8;
   std::memcpy(memory().data() + 2 * 5, &eight, 2);
-  EXPECT_EQ(engines.waitStores(3, 0), "");
+  engines.waitStores(3, 0);
   EXPECT_EQ(numbers[12][4], 7);
   EXPECT_EQ(numbers[12][5], 8) << "what was written too early is what is stored";
   EXPECT_EQ(numbers[11][0], 11000);
@@ -167,10 +177,10 @@ TEST_F(EnginesTest, ABoxBeginsWhereItsRowsRepeat) {
 }
 
 TEST_F(EnginesTest, SomeThreadsMeet) {
-  uint64_t first = engines.come(2, 3);
-  EXPECT_EQ(engines.come(2, 3), first);
+  uint64_t first = engines.come(0, 2, 3);
+  EXPECT_EQ(engines.come(0, 2, 3), first);
   EXPECT_FALSE(engines.hasEnded(2, first));
-  engines.come(2, 3);
+  engines.come(0, 2, 3);
   EXPECT_TRUE(engines.hasEnded(2, first));
-  EXPECT_NE(engines.come(2, 3), first);
+  EXPECT_NE(engines.come(0, 2, 3), first);
 }

@@ -189,14 +189,14 @@ void loadToLDS(const Lanes &lanes) {
     }
     copies.push_back(copy);
   }
-  block.startCopies(lanes.first, std::move(copies));
+  block.startCopies(lanes, copies);
 }
 
 /// s_waitcnt: six bits, in two parts, say how many accesses to global memory may be under way. Of
 /// these only copies to LDS are kept in mind here, so a wait ends no more of them than on the chip.
 void waitForCounts(const Lanes &lanes) {
   uint32_t field = lanes.read<uint32_t>(0, 0);
-  Block::current()->waitForCopies(lanes.first, (field & 15) | (field >> 14 & 3) << 4);
+  Block::current()->waitForCopies(lanes, (field & 15) | (field >> 14 & 3) << 4);
 }
 
 /// Who sleeps looks again at the word it waits for: here, once a phase of some has ended.
@@ -209,7 +209,7 @@ void sleep(const Lanes &) {
                        " of shared memory");
 }
 
-void meetLanes(const Lanes &lanes) { Block::current()->meetLanes(lanes.first); }
+void meetLanes(const Lanes &lanes) { Block::current()->meetLanes(lanes); }
 
 void readFirstLane(const Lanes &lanes) {
   for (unsigned lane = 0; lane < lanes.count; ++lane)

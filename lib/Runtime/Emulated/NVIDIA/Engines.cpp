@@ -9,6 +9,7 @@
 #include <vector>
 
 using namespace llvm;
+using namespace kiln;
 using namespace kiln::emulated;
 
 namespace {
@@ -29,12 +30,12 @@ void initBarrier(const Lanes &lanes) {
 }
 
 void arrive(const Lanes &lanes) {
-  check(engines().arrive(lanes.read<uint64_t>(0, 0), 0));
+  check(engines().arrive(thread(), lanes.read<uint64_t>(0, 0), 0));
   lanes.write<uint64_t>(0, 0, 0);
 }
 
 void arriveExpecting(const Lanes &lanes) {
-  check(engines().arrive(lanes.read<uint64_t>(0, 0), lanes.read<uint32_t>(0, 8)));
+  check(engines().arrive(thread(), lanes.read<uint64_t>(0, 0), lanes.read<uint32_t>(0, 8)));
   lanes.write<uint64_t>(0, 0, 0);
 }
 
@@ -47,7 +48,7 @@ void mapToBlock(const Lanes &lanes) {
 void arriveOutside(const Lanes &lanes) {
   if (lanes.read<uint32_t>(0, 8) != 1)
     check("an arrival in a cluster that counts more than once, which the emulator does not know");
-  check(engines().arrive(lanes.read<uint64_t>(0, 0), 0));
+  check(engines().arrive(thread(), lanes.read<uint64_t>(0, 0), 0));
 }
 
 void arriveAtCluster(const Lanes &) { Block::current()->arriveAtCluster(); }
@@ -74,15 +75,23 @@ void tryWait(const Lanes &lanes) {
         return hasEnded;
       },
       what);
+  block->engines.hear(block->currentThread(), address);
   lanes.write<uint8_t>(0, 0, 1);
 }
 
 void groupBarrier(const Lanes &lanes) {
   auto barrier = lanes.read<int32_t>(0, 0);
   Block *block = Block::current();
-  uint64_t round = block->engines.come(barrier, lanes.read<uint32_t>(0, 4));
+  uint64_t round = block->engines.come(thread(), barrier, lanes.read<uint32_t>(0, 4));
   block->waitUntil([=] { return block->engines.hasEnded(barrier, round); },
                    "barrier " + std::to_string(barrier));
+  block->engines.leave(thread(), barrier);
+}
+
+/// What the thread knows to be written, an engine that it starts or tells finds.
+void fenceProxy(const Lanes &) {
+  SharedMemory &shared = Block::current()->getShared();
+  shared.order().fence(shared.agentOf(thread()));
 }
 
 /// Coordinates stand behind the other operands, as many as the map has dimensions.
@@ -124,9 +133,7 @@ void storeBox(const Lanes &lanes) {
 
 void commitStores(const Lanes &) { engines().commitStores(thread()); }
 
-void waitStores(const Lanes &lanes) {
-  check(engines().waitStores(thread(), lanes.read<uint32_t>(0, 0)));
-}
+void waitStores(const Lanes &lanes) { engines().waitStores(thread(), lanes.read<uint32_t>(0, 0)); }
 
 //===- Matrices to shared memory ------------------------------------------------------------===//
 
@@ -230,6 +237,9 @@ void multiplyGroup(const Lanes &lanes) {
   unsigned offsetA = 12, offsetB = offsetA + (inRegisters ? 16 : 8), accumulators = offsetB + 12;
   unsigned firstRow = lanes.first / 32 % 4 * 16, depth = kRowBytes / form.a->bytes;
   std::vector<double> a(16 * depth), b(form.columns * depth);
+  Block &block = *Block::current();
+  analysis::Event event = block.startProduct(lanes.first / 32);
+  analysis::Agent by = block.getShared().agentOf(lanes.first);
   if (inRegisters) {
     // Words of a row go round four lanes, twice; of each word first row and row + 8.
     unsigned perWord = 4 / form.a->bytes;
@@ -242,12 +252,16 @@ void multiplyGroup(const Lanes &lanes) {
         a[row * depth + k] = form.a->widen(bits);
       }
   } else {
-    Matrix matrix(*Block::current(), lanes.read<uint64_t>(0, offsetA), transposedA, form.a->bytes);
+    Matrix matrix(block, lanes.read<uint64_t>(0, offsetA), transposedA, form.a->bytes);
+    if (auto wrong = matrix.startReads(by, event, firstRow, 16, depth); !wrong.empty())
+      return block.stop(wrong);
     for (unsigned row = 0; row < 16; ++row)
       for (unsigned k = 0; k < depth; ++k)
         a[row * depth + k] = form.a->widen(matrix.at(firstRow + row, k));
   }
-  Matrix matrix(*Block::current(), lanes.read<uint64_t>(0, offsetB), transposedB, form.b->bytes);
+  Matrix matrix(block, lanes.read<uint64_t>(0, offsetB), transposedB, form.b->bytes);
+  if (auto wrong = matrix.startReads(by, event, 0, form.columns, depth); !wrong.empty())
+    return block.stop(wrong);
   for (unsigned column = 0; column < form.columns; ++column)
     for (unsigned k = 0; k < depth; ++k)
       b[column * depth + k] = form.b->widen(matrix.at(column, k));
@@ -276,6 +290,12 @@ void multiplyGroup(const Lanes &lanes) {
       }
     }
 }
+
+void endProducts(const Lanes &lanes) { Block::current()->endProducts(lanes.first / 32); }
+
+void waitForProducts(const Lanes &lanes) {
+  Block::current()->waitForProducts(lanes, unsigned(lanes.read<uint64_t>(0, 0)));
+}
 } // namespace
 
 const Instruction kiln::emulated::kEngineInstructions[] = {
@@ -302,6 +322,9 @@ const Instruction kiln::emulated::kEngineInstructions[] = {
     {"nvvm.stmatrix.sync.aligned.m8n8.x2.trans.b16", true, storeMatrices<2, true>},
     {"nvvm.stmatrix.sync.aligned.m8n8.x4.b16", true, storeMatrices<4, false>},
     {"nvvm.stmatrix.sync.aligned.m8n8.x4.trans.b16", true, storeMatrices<4, true>},
+    {"nvvm.fence.proxy.async.shared_cta", false, fenceProxy},
     {"kiln.wgmma", true, multiplyGroup},
+    {"nvvm.wgmma.commit_group.sync.aligned", true, endProducts},
+    {"nvvm.wgmma.wait_group.sync.aligned", true, waitForProducts},
     {nullptr, false, nullptr},
 };

@@ -5,6 +5,7 @@
 #define KILN_LIB_RUNTIME_EMULATED_NVIDIA_MATRIX_H
 
 #include "../Block.h"
+#include <algorithm>
 
 namespace kiln::emulated {
 
@@ -24,23 +25,40 @@ public:
     constexpr unsigned spans[] = {16, 128, 64, 32};
     span = spans[descriptor >> 62];
   }
+  /// What a product reads of it from now on, from `first` on along m or n, and along k: pieces of
+  /// rows of 16 bytes. What is wrong, or nothing.
+  std::string startReads(analysis::Agent by, const analysis::Event &event, unsigned first,
+                         unsigned extent, unsigned depth) const {
+    unsigned perPiece = 16 / bytes, lastRow = isTransposed ? depth : first + extent;
+    unsigned lastColumn = isTransposed ? first + extent : depth;
+    for (unsigned row = isTransposed ? 0 : first; row < lastRow; ++row)
+      for (unsigned column = isTransposed ? first : 0; column < lastColumn; column += perPiece) {
+        std::string wrong = block.getShared().startRead(
+            by, event, addressOf(row, column), bytes * std::min(perPiece, lastColumn - column));
+        if (!wrong.empty())
+          return wrong;
+      }
+    return "";
+  }
   /// Of two elements of four bits a byte, of which the first has the lower half.
   uint32_t nibbleAt(unsigned x, unsigned k) const { return at(x, k / 2) >> (k % 2 * 4) & 15; }
   /// The bits of the element at `x` along m or n and `k`. Rows are of k, or transposed of m or n.
   uint32_t at(unsigned x, unsigned k) const {
-    unsigned row = isTransposed ? k : x, column = isTransposed ? x : k;
-    unsigned perRow = span / bytes;
-    uint64_t address = placeOf(begin + row / 8 * stride + row % 8 * span +
-                                   column / perRow * leading + column % perRow * bytes,
-                               span);
-    if (std::string wrong = block.getShared().inspect(address, bytes); !wrong.empty())
-      block.stop(wrong);
+    uint64_t address = isTransposed ? addressOf(k, x) : addressOf(x, k);
     uint32_t bits = 0;
-    std::memcpy(&bits, reinterpret_cast<const void *>(address), bytes);
+    if (block.getShared().holds(address))
+      std::memcpy(&bits, reinterpret_cast<const void *>(address), bytes);
     return bits;
   }
 
 private:
+  uint64_t addressOf(unsigned row, unsigned column) const {
+    unsigned perRow = span / bytes;
+    return placeOf(begin + row / 8 * stride + row % 8 * span + column / perRow * leading +
+                       column % perRow * bytes,
+                   span);
+  }
+
   Block &block;
   bool isTransposed;
   unsigned bytes;

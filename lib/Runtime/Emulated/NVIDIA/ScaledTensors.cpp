@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+using namespace kiln;
 using namespace kiln::emulated;
 
 namespace {
@@ -154,6 +155,19 @@ void multiply(const Lanes &lanes) {
     }
     return "";
   };
+  analysis::Event event = own->tensors.startReads(own->currentThread());
+  analysis::Agent by = own->getShared().agentOf(own->currentThread());
+  for (unsigned i = 0; i < blocks; ++i) {
+    Block &each = blocks == 2 ? *own->getOfPair(i) : *own;
+    constexpr unsigned depthBytes = isBytes ? depth : depth / 2;
+    std::string wrong =
+        Matrix(each, *own, b, how.isAlongN, 1).startReads(by, event, 0, columnsOfBlock, depthBytes);
+    if (wrong.empty())
+      wrong =
+          Matrix(each, *own, a, how.isAlongM, 1).startReads(by, event, 0, rowsOfBlock, depthBytes);
+    if (!wrong.empty())
+      own->fail(wrong);
+  }
   auto getColumns = [](uint32_t scales, unsigned rows) {
     return TensorMemory::Columns{scales, (rows + 31) / 32};
   };

@@ -2,6 +2,7 @@
 #include "../Block.h"
 #include "Matrix.h"
 
+using namespace kiln;
 using namespace kiln::emulated;
 
 namespace {
@@ -178,6 +179,17 @@ void multiply(const Lanes &lanes) {
   std::vector<TensorMemory::Columns> operands;
   if (isWritten)
     operands.push_back({uint32_t(a), depth / together});
+  analysis::Event event = tensors().startReads(block->currentThread());
+  analysis::Agent by = block->getShared().agentOf(block->currentThread());
+  for (unsigned i = 0; i < blocks; ++i) {
+    Block &each = blocks == 2 ? *block->getOfPair(i) : *block;
+    std::string wrong = Matrix(each, *block, b, how.isAlongN, bytes)
+                            .startReads(by, event, 0, how.n / blocks, depth);
+    if (wrong.empty() && !isWritten)
+      wrong = Matrix(each, *block, a, how.isAlongM, bytes).startReads(by, event, 0, rows, depth);
+    if (!wrong.empty())
+      block->fail(wrong);
+  }
   std::string wrong =
       tensors().start(block->currentThread(), {address, how.n}, std::move(operands), run);
   if (!wrong.empty())

@@ -80,13 +80,13 @@ void copyAsync(const Lanes &lanes) {
 void endGroup(const Lanes &lanes) { Block::current()->endGroup(lanes.first); }
 
 void waitForGroups(const Lanes &lanes) {
-  Block::current()->waitForCopies(lanes.first, lanes.read<uint32_t>(0, 0));
+  Block::current()->waitForCopies(lanes, lanes.read<uint32_t>(0, 0));
 }
 
 /// The copies have come when the barrier hears of them: at once. It counts them and no arrival.
 void awaitCopies(const Lanes &lanes) {
   Block::current()->endGroup(lanes.first);
-  Block::current()->waitForCopies(lanes.first, 0);
+  Block::current()->waitForCopies(lanes, 0);
 }
 
 //===- Matrix products ----------------------------------------------------------------------===//
@@ -243,7 +243,7 @@ void widenPair(const Lanes &lanes) {
       lanes.write(lane, i, widenToHalf(format, lanes.read<uint8_t>(lane, 0, i)));
 }
 
-void meet(const Lanes &lanes) { Block::current()->meetLanes(lanes.first); }
+void meet(const Lanes &lanes) { Block::current()->meetLanes(lanes); }
 
 //===- Arithmetic that is not rounded to nearest --------------------------------------------===//
 

@@ -1,0 +1,71 @@
+// Who touched each byte of a memory last, and what of that an access clashes with.
+//
+// Of a byte are kept the writes that nothing orders with one another, which all wrote the same,
+// and the reads since. Bytes of one history share it, so an access of many costs little more than
+// one of a few.
+#ifndef KILN_ANALYSIS_ACCESSHISTORY_H
+#define KILN_ANALYSIS_ACCESSHISTORY_H
+
+#include "kiln/Analysis/HappensBefore.h"
+#include <cstddef>
+#include <optional>
+
+namespace kiln::analysis {
+
+/// Why an access may not be.
+struct Clash {
+  enum class Kind {
+    Unwritten,   ///< nothing was ever written there
+    AfterWrite,  ///< nothing orders it with a write
+    AfterRead,   ///< nothing orders it with a read
+    BehindFence, ///< it is an engine's, which does not find the write
+  };
+  Kind kind;
+  size_t offset; ///< of the byte
+  Event other;   ///< what it clashes with
+};
+
+class AccessHistory {
+public:
+  AccessHistory(const HappensBefore &order, size_t bytes);
+
+  /// An access that a thread makes or starts; the event is its own or that of a queue. What it
+  /// clashes with, or nothing; if it clashes nothing changes.
+  std::optional<Clash> read(Agent thread, const Event &event, size_t first, size_t count);
+  /// `isSame` says of bytes whether just that is there already: copies of a value are stored by all
+  /// who hold one, in any order.
+  std::optional<Clash> write(Agent thread, const Event &event, size_t first, size_t count,
+                             const bool *isSame = nullptr);
+  /// Reads, writes or both as one, in any order with others of its kind.
+  std::optional<Clash> update(Agent thread, const Event &event, size_t first, size_t count);
+
+private:
+  struct State {
+    std::vector<Event> writes, reads;
+    bool isAtomic = false; ///< the writes are updates
+    bool operator==(const State &other) const {
+      return isAtomic == other.isAtomic && writes == other.writes && reads == other.reads;
+    }
+  };
+  struct StateHash {
+    size_t operator()(const State *state) const;
+  };
+  struct StateEqual {
+    bool operator()(const State *a, const State *b) const { return *a == *b; }
+  };
+  using Id = uint32_t;
+  Id intern(State state);
+  /// Keeps the states that bytes are in.
+  void collect();
+  template <typename Step>
+  std::optional<Clash> visit(size_t first, size_t count, const bool *isSame, Step step);
+
+  const HappensBefore *order;
+  std::vector<Id> bytes;
+  std::vector<std::unique_ptr<State>> states;
+  std::unordered_map<const State *, Id, StateHash, StateEqual> ids;
+};
+
+} // namespace kiln::analysis
+
+#endif // KILN_ANALYSIS_ACCESSHISTORY_H

@@ -1,0 +1,103 @@
+// Who knows of what, by places, fences and the ends of queues.
+#include "kiln/Analysis/HappensBefore.h"
+#include "gtest/gtest.h"
+
+using namespace kiln::analysis;
+
+namespace {
+class HappensBeforeTest : public testing::Test {
+protected:
+  HappensBefore order{3};
+  HappensBefore::Place place;
+};
+} // namespace
+
+TEST_F(HappensBeforeTest, WhoAcquiresKnowsWhatWasReleasedBefore) {
+  Event early = order.now(0);
+  order.release(0, place);
+  Event late = order.now(0);
+  EXPECT_TRUE(order.knows(0, early));
+  EXPECT_FALSE(order.knows(1, early));
+  order.acquire(1, place);
+  EXPECT_TRUE(order.knows(1, early));
+  EXPECT_FALSE(order.knows(1, late));
+}
+
+TEST_F(HappensBeforeTest, KnowledgeIsHandedOn) {
+  Event event = order.now(0);
+  order.release(0, place);
+  order.acquire(1, place);
+  HappensBefore::Place other;
+  order.release(1, other);
+  order.acquire(2, other);
+  EXPECT_TRUE(order.knows(2, event));
+}
+
+TEST_F(HappensBeforeTest, WhoMeetsKnowsAllOfTheOthers) {
+  Event first = order.now(0), second = order.now(1), outside = order.now(2);
+  order.meet({0, 1});
+  EXPECT_TRUE(order.knows(1, first));
+  EXPECT_TRUE(order.knows(0, second));
+  EXPECT_FALSE(order.knows(0, outside));
+}
+
+TEST_F(HappensBeforeTest, AnEngineFindsWhatAFenceStandsBehind) {
+  Event write = order.now(0);
+  EXPECT_FALSE(order.finds(0, write));
+  order.fence(0);
+  EXPECT_TRUE(order.finds(0, write));
+  EXPECT_FALSE(order.finds(0, order.now(0))) << "what is written behind the fence";
+  order.release(0, place);
+  order.acquire(1, place);
+  EXPECT_TRUE(order.finds(1, write)) << "the writer's fence holds for who hears of it";
+}
+
+TEST_F(HappensBeforeTest, TheFenceMayBeTheReaders) {
+  Event write = order.now(0);
+  order.release(0, place);
+  order.fence(1);
+  order.acquire(1, place);
+  EXPECT_FALSE(order.finds(1, write)) << "a fence in front of the order says nothing";
+  order.fence(1);
+  EXPECT_TRUE(order.finds(1, write));
+}
+
+TEST_F(HappensBeforeTest, TheEndOfWorkIsBehindWhatItsThreadKnew) {
+  Event told = order.now(0);
+  order.release(0, place);
+  order.acquire(1, place);
+  Event own = order.now(1);
+  Agent queue = order.addQueue();
+  order.start(queue, 1, Proxy::Async);
+  order.end(queue, order.close(queue), 2);
+  EXPECT_TRUE(order.knows(2, told));
+  EXPECT_FALSE(order.knows(2, own)) << "what the thread did beside the work may not have ended";
+}
+
+TEST_F(HappensBeforeTest, WhatAQueueWritesByTheThreadsProxyNeedsAFence) {
+  Agent queue = order.addQueue();
+  Event copy = order.start(queue, 0, Proxy::Generic);
+  order.end(queue, order.close(queue), 0);
+  EXPECT_TRUE(order.knows(0, copy));
+  EXPECT_FALSE(order.finds(0, copy));
+  order.fence(0);
+  EXPECT_TRUE(order.finds(0, copy));
+}
+
+TEST_F(HappensBeforeTest, AQueueEndsInTurn) {
+  Agent queue = order.addQueue();
+  Event first = order.start(queue, 0, Proxy::Async);
+  Tick group = order.close(queue);
+  Event second = order.start(queue, 0, Proxy::Async);
+  EXPECT_FALSE(order.hasEnded(first));
+  order.end(queue, group, 0);
+  EXPECT_TRUE(order.hasEnded(first));
+  EXPECT_FALSE(order.hasEnded(second));
+  EXPECT_TRUE(order.knows(0, first));
+  EXPECT_FALSE(order.knows(1, first)) << "nobody has told it";
+  order.end(queue, order.close(queue), place);
+  order.acquire(1, place);
+  EXPECT_TRUE(order.knows(1, first));
+  EXPECT_TRUE(order.knows(1, second));
+  EXPECT_TRUE(order.finds(1, second)) << "an engine's own proxy needs no fence";
+}
