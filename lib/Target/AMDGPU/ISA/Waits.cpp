@@ -367,7 +367,10 @@ std::vector<WaitProblem> WaitCheck::run() {
     State there = state;
     for (size_t steps = 0; steps < kMostSteps && at < kernel.code.size(); ++steps) {
       const Instruction &passed = kernel.code[at];
-      if ((passed.kind != Kind::Other && passed.kind != Kind::Branch) || parts.count(at))
+      // On gfx12 a wait for the scalar unit stands in front of each branch by its masks.
+      bool waitsForNone = none_of(passed.waits, [](auto &count) { return count.has_value(); });
+      bool isPassed = is_contained({Kind::Other, Kind::Branch}, passed.kind);
+      if ((!isPassed && !(passed.kind == Kind::Wait && waitsForNone)) || parts.count(at))
         return std::nullopt;
       find(there, at);
       if (passed.kind == Kind::Branch && passed.fallsThrough) {

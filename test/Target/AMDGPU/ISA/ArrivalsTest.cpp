@@ -8,9 +8,9 @@ using namespace kiln::amdgcn;
 using namespace kiln::testing;
 using ::testing::HasSubstr;
 
-static std::string check(const std::string &body) {
+static std::string check(const std::string &body, const std::string &chip = "gfx942") {
   std::string all;
-  for (const WaitProblem &problem : checkWaits(parseKernel(inKernel(body, "gfx942", 256))))
+  for (const WaitProblem &problem : checkWaits(parseKernel(inKernel(body, chip, 256))))
     all += problem.text + "\n";
   return all;
 }
@@ -88,6 +88,14 @@ TEST(Roles, PathsStayApart) {
   std::string turned = replaced(body, "andn2", "and");
   EXPECT_THAT(check(turned), HasSubstr("a barrier between"));
   EXPECT_EQ(check(replaced(turned, "vccnz", "vccz")), "");
+  // On gfx12 a wait for the mask stands in between.
+  std::string wide = "\ts_mov_b32 s4, -1\n\ts_cbranch_scc0 .LBB0_1\n\tds_store_b32 v1, v5\n"
+                     "\ts_wait_dscnt 0x0\n\ts_mov_b32 s4, 0\n.LBB0_1:\n"
+                     "\ts_wait_alu depctr_sa_sdst(0)\n\ts_and_not1_b32 vcc_lo, exec_lo, s4\n"
+                     "\ts_wait_alu depctr_sa_sdst(0)\n\ts_cbranch_vccnz .LBB0_2\n"
+                     "\tds_load_b32 v6, v1\n\ts_wait_dscnt 0x0\n.LBB0_2:\n";
+  EXPECT_EQ(check(wide, "gfx1201"), "");
+  EXPECT_THAT(check(replaced(wide, "s4, 0", "s4, -1"), "gfx1201"), HasSubstr("a barrier between"));
 }
 
 /// The slot of a ring that is counted: it goes round in the trips of a loop, by what the scalar
