@@ -7,6 +7,7 @@
 #include "CutParts.h"
 #include "HandOvers.h"
 #include "SourceErrors.h"
+#include "WriteStages.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -31,6 +32,7 @@ struct Need {
 /// A ring that another role reads, as a loop fills it.
 struct Filled {
   Ring *ring;
+  RingUse *use;
   /// How often in a trip.
   int64_t uses;
 };
@@ -51,7 +53,7 @@ private:
   bool isWritten(Operation *op) const;
   void addPins(Operation *op, schedule::Op &asked) const;
   void addSlot(LoadOp load, schedule::Op &asked);
-  void addWrite(LoadOp load);
+  void addWrite(LoadOp load, Operation *waiting);
   void addHandOver(Operation *op, StringRef role, int64_t bytes, int64_t depth);
   int64_t countRegisters(Operation *op) const;
   unsigned getRead(unsigned maker, StringRef role);
@@ -111,6 +113,9 @@ StringRef ProblemMaker::findRole(Operation *op) const {
   addMakers(op->getOperands());
   if (names.empty() && isOfNumbers(op))
     return {};
+  // What several make is computed by who keeps it.
+  if (names.size() > 1 && op->getNumRegions() == 0 && op->getNumResults() == 1)
+    return findKeeper(op->getResult(0));
   return names.empty() ? rest : names.size() == 1 ? names[0] : StringRef();
 }
 
@@ -127,7 +132,7 @@ bool ProblemMaker::findOps() {
       for (LoadOp load : ringUse.loads)
         firstOf[load] = *llvm::min_element(
             ringUse.loads, [](LoadOp x, LoadOp y) { return x->isBeforeInBlock(y); });
-      filled[firstOf[ringUse.loads.front()]] = {&ring, 0};
+      filled[firstOf[ringUse.loads.front()]] = {&ring, &ringUse, 0};
     }
   for (auto &entry : filled)
     entry.second.uses =
@@ -264,19 +269,20 @@ void ProblemMaker::addSlot(LoadOp load, schedule::Op &asked) {
   asked.pins.depth = each;
 }
 
-/// What was loaded into registers is written to its slot behind all else of a trip.
-void ProblemMaker::addWrite(LoadOp load) {
-  std::optional<int64_t> last;
+/// What was loaded into registers is written to its slot behind all else of a trip, or in front of
+/// what would wait in vain.
+void ProblemMaker::addWrite(LoadOp load, Operation *waiting) {
+  std::optional<int64_t> order = waiting ? findNumber(waiting, "order") : std::nullopt;
   unsigned number = numbers.lookup(load), role = *made.problem.ops[number].pins.role;
   for (const schedule::Op &op : made.problem.ops)
-    if (op.pins.role == role && op.pins.order)
-      last = std::max(last, std::optional(*op.pins.order + 1));
+    if (!waiting && op.pins.role == role && op.pins.order)
+      order = std::max(order, std::optional(*op.pins.order + 1));
   handOvers[load] = made.ops.size();
   addHandOver(load, roles.lookup(load), /*bytes=*/0, /*depth=*/1);
   schedule::Op &asked = made.problem.ops.back();
   addSlot(load, asked);
   asked.pins.stage = getWriteStage(load);
-  asked.pins.order = last;
+  asked.pins.order = order;
   std::optional<int64_t> &loaded = made.problem.ops[number].pins.stage;
   if (asked.pins.stage)
     loaded = loaded.value_or(0);
@@ -443,12 +449,24 @@ std::optional<LoopProblem> ProblemMaker::run() {
   if (!findOps())
     return std::nullopt;
   addRoles();
-  for (auto &[op, role] : roles)
+  SmallVector<std::pair<LoadOp, Operation *>> written;
+  for (auto &[op, role] : roles) {
+    llvm::erase_if(written, [&, here = op](auto &each) {
+      auto [load, waiting] = each;
+      bool isHere = waiting && !here->isBeforeInBlock(waiting);
+      if (isHere)
+        addWrite(load, waiting);
+      return isHere;
+    });
     if (!addOp(op))
       return std::nullopt;
-  for (auto &[op, role] : roles)
-    if (isWritten(op))
-      addWrite(cast<LoadOp>(op));
+    if (isWritten(op)) {
+      const Filled &its = filled.find(op)->second;
+      written.push_back({cast<LoadOp>(op), findWaiting(its.use->getSite(), its.ring->producer)});
+    }
+  }
+  for (auto [load, waiting] : written)
+    addWrite(load, waiting);
   addNeeds();
   if (use == ProblemUse::Check)
     addOtherPieces();

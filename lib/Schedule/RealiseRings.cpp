@@ -6,6 +6,7 @@
 #include "Rings.h"
 #include "Slice.h"
 #include "Trip.h"
+#include "WriteStages.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -139,45 +140,6 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
   return put;
 }
 
-/// Where a role would wait, behind a put, for another that waits for what is put: the first loop of
-/// the trip in which it uses rings, since these have a slot for some trips alone, or the first op
-/// that takes what another role makes; or where another makes a number that tells it what to do. A
-/// condition that fills the put's ring comes behind the put, too.
-static Operation *findWaiting(PutOp put, RoleAttr role) {
-  auto comesFromOther = [&](Value value) {
-    Operation *maker = value.getDefiningOp();
-    return maker && maker->getBlock() == put->getBlock() && put->isBeforeInBlock(maker) &&
-           !getRoleName(maker).empty() && getRoleName(maker) != role.getName();
-  };
-  auto isTold = [&](Operation *op) {
-    StringRef maker = findResultMaker(op);
-    return !maker.empty() && maker != role.getName() &&
-           llvm::any_of(op->getResults(), [&](Value value) {
-             return value.getType().isIntOrIndexOrFloat() && tellsRole(value, role);
-           });
-  };
-  auto waits = [&](Operation *op) {
-    if (isTold(op))
-      return WalkResult::interrupt();
-    if (getRoleName(op) != role.getName())
-      return WalkResult::advance();
-    auto next = dyn_cast<NextOp>(op);
-    bool isInLoop = next && op->getParentOfType<LoopLikeOpInterface>() !=
-                                put->getParentOfType<LoopLikeOpInterface>();
-    // Who reads the ring reads it in the order of the source.
-    bool isOfRing =
-        next && next.getChannel() == put.getChannel() && op->getBlock() != put->getBlock();
-    return isInLoop || isOfRing || llvm::any_of(op->getOperands(), comesFromOther)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  };
-  for (Operation *op = put->getNextNode(); !op->hasTrait<OpTrait::IsTerminator>();
-       op = op->getNextNode())
-    if (op->walk(waits).wasInterrupted())
-      return op;
-  return nullptr;
-}
-
 /// What is written from registers is so behind all else of a trip, while it is loaded; but in front
 /// of what its role would wait for in vain.
 void RingRealiser::placeWritten(Ring &ring, PutOp put) {
@@ -276,10 +238,8 @@ LogicalResult RingRealiser::realise() {
         stages.try_emplace(use.getSite(), findTripStages(plan, ring, use));
   for (Ring &ring : plan)
     for (RingUse &use : ring.uses) {
-      if (use.store) {
-        handOver(ring, use);
+      if (use.store)
         continue;
-      }
       rewriter.setInsertionPointAfter(use.getSite());
       PutOp made = put(ring, use);
       for (RoleAttr role : use.readers)
@@ -288,9 +248,12 @@ LogicalResult RingRealiser::realise() {
   for (auto [ring, put] : written)
     placeWritten(*ring, put);
   for (Ring &ring : plan)
-    for (RingUse &use : ring.uses)
+    for (RingUse &use : ring.uses) {
       for (LoadOp load : use.loads)
         finish(ring, load);
+      if (use.store)
+        handOver(ring, use);
+    }
   // What warps compute into shared memory is handed over there.
   kernel.getBody().walk([](Operation *op) {
     auto place = op->getAttrOfType<StringAttr>(kResidencyAttrName);

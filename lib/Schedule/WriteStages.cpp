@@ -2,11 +2,58 @@
 #include "WriteStages.h"
 #include "LoopProblem.h"
 #include "Rings.h"
+#include "Slice.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
+
+Operation *kiln::findWaiting(Operation *site, RoleAttr role) {
+  StringRef name = role.getName();
+  // What another role has a ring filled with is read from there, and waits for nobody else.
+  auto comesFromOther = [&](Value value) {
+    Operation *maker = value.getDefiningOp();
+    return maker && maker->getBlock() == site->getBlock() && site->isBeforeInBlock(maker) &&
+           !fillsBuffer(maker) && isOfOther(maker, name);
+  };
+  auto isTold = [&](Operation *op) {
+    StringRef maker = findResultMaker(op);
+    return !maker.empty() && maker != name && llvm::any_of(op->getResults(), [&](Value value) {
+      return value.getType().isIntOrIndexOrFloat() && tellsRole(value, role);
+    });
+  };
+  auto isOfRole = [&](Operation *op) {
+    StringRef own = getRoleName(op);
+    return own == name ||
+           (own.empty() && llvm::any_of(op->getResults(), [&](Value value) {
+              return isa<RankedTensorType>(value.getType()) && findKeeper(value) == name;
+            }));
+  };
+  auto put = dyn_cast<PutOp>(site);
+  auto waits = [&](Operation *op) {
+    if (isTold(op))
+      return WalkResult::interrupt();
+    if (!isOfRole(op))
+      return WalkResult::advance();
+    auto next = dyn_cast<NextOp>(op);
+    bool isInLoop = next && op->getParentOfType<LoopLikeOpInterface>() !=
+                                site->getParentOfType<LoopLikeOpInterface>();
+    // Who reads the ring reads it in the order of the source.
+    bool isOfRing =
+        next && put && next.getChannel() == put.getChannel() && op->getBlock() != site->getBlock();
+    return isInLoop || isOfRing || llvm::any_of(op->getOperands(), comesFromOther)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  for (Operation *op = site->getNextNode(); !op->hasTrait<OpTrait::IsTerminator>();
+       op = op->getNextNode())
+    if (op->walk(waits).wasInterrupted())
+      return op;
+  return nullptr;
+}
 
 /// The loads of a loop whose tiles go through registers to another role, and of which nobody has
 /// said when they are written.

@@ -7,6 +7,13 @@
 
 namespace kiln {
 
+/// Where a role would wait, behind what it puts or is about to put here, for another that waits for
+/// that: the first loop of the trip in which it uses rings, since these have a slot for some trips
+/// alone, or the first op that takes what another role makes; or where another makes a number that
+/// tells it what to do. A condition that fills the put's ring comes behind the put, too. Null if
+/// there is none.
+mlir::Operation *findWaiting(mlir::Operation *site, tile::RoleAttr role);
+
 /// What a role brings through registers for another is written a trip behind its load, so that the
 /// next load is under way by then: if the roles do not wait for one another then, since a copy of
 /// that trip has no slot. Of rings whose slots several uses share out unevenly the check knows that

@@ -45,3 +45,34 @@ def test_numbers_and_final_code(rng, maker: str) -> None:
     if isa.has_checker():
         compiled = product.compile(a, b, c, d, maker, target="amdgpu:gfx942")
         isa.check(compiled.asm.encode(), allow_strong=True)
+
+
+@kiln.kernel
+def store_own(
+    a: kiln.View, b: kiln.View, c: kiln.View, depth: kiln.constexpr, later: kiln.constexpr,
+    mixes: kiln.constexpr, atom: kiln.constexpr,
+):  # fmt: skip
+    """One role brings tiles through registers and stores what the other makes of them in the trip."""
+    kiln.grid(1)
+    kiln.pin(roles=(kiln.role("io", warps=4), kiln.role("mma", warps=4)))
+    y = kiln.pin(b.load((0, 0), (32, 32)), role="io", atom="through_registers", ring="y", depth=1)
+    for k in range(0, a.shape[1], 32):
+        x = a.load((0, k), (64, 32))
+        kiln.pin(x, role="io", atom="through_registers", ring="x", depth=depth)
+        d = kiln.pin(kiln.dot(x, y, transpose_b=True), role="mma", atom=atom)
+        if mixes:
+            d = d + kiln.pin(a.load((0, k), (64, 32)), role="io").to(kiln.f32)
+        kiln.pin(c.store((0, k), d), role="io", stage=later)
+
+
+@pytest.mark.parametrize(
+    "chip, atom", [("gfx942", "matrix"), ("sm_80", "mma_sync"), ("sm_90a", "wgmma")]
+)
+@pytest.mark.parametrize("depth, later, mixes", [(1, 0, False), (2, 1, True)])
+def test_role_that_loads_through_registers_stores(rng, chip, atom, depth, later, mixes) -> None:
+    a, b = rng.integers(-8, 9, (50, 160)).astype(BF16), rng.integers(-8, 9, (32, 32)).astype(BF16)
+    c = np.full((50, 160), np.nan, np.float32)
+    store_own.options(device=f"emu:{chip}")(a, b, c, depth, later, mixes, atom)
+    wide = a.astype(np.float64)
+    whole = (wide.reshape(50, 5, 32) @ b.astype(np.float64).T).reshape(50, 160)
+    np.testing.assert_array_equal(c, whole + mixes * wide)

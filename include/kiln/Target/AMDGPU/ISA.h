@@ -96,6 +96,7 @@ enum class Operation {
   ExtractBits,
   InsertBits,
   Either,    ///< one of its operands
+  Select,    ///< one of them by the scalar unit's condition: the first where it holds
   SaveLanes, ///< puts by which lanes are on, and turns some off
   WriteLane,
   ReadLane,

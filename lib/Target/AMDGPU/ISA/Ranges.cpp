@@ -7,12 +7,6 @@
 using namespace llvm;
 using namespace kiln::amdgcn;
 
-static unsigned countZeros(uint64_t constant) {
-  return constant ? llvm::countr_zero(constant) : 32;
-}
-
-static Range getConstant(uint32_t value) { return {value, value, countZeros(value), value}; }
-
 Range Ranges::get(char file, unsigned number) const {
   auto found = known.find({file, number});
   return found == known.end() ? Range() : found->second;
@@ -30,15 +24,8 @@ Range Ranges::get(const Operand &operand) const {
 static constexpr char kLaneFile = 'l';
 static constexpr unsigned kMostLanes = 64;
 
-/// Whether any lane met a comparison, as far as that is a constant: of the registers for it.
-static constexpr char kMetFile = 'm';
-static constexpr Registers kMet{'s', 106, 107}, kLanes{'s', 126, 127};
-
 void Ranges::set(const Registers &registers, Range range) {
-  if (registers.overlaps(kMet))
-    known.erase({kMetFile, 0});
-  if (comparison && registers.overlaps(comparison->registers))
-    comparison.reset();
+  forgetConditions(registers);
   for (unsigned number = registers.first; number <= registers.last; ++number) {
     if (registers.file == 'v')
       known.erase(known.lower_bound({kLaneFile, number * kMostLanes}),
@@ -50,20 +37,28 @@ void Ranges::set(const Registers &registers, Range range) {
   }
 }
 
-bool Ranges::join(const Ranges &other, bool widen) {
-  bool changed = comparison && !(comparison == other.comparison);
-  if (changed)
-    comparison.reset();
+uint64_t kiln::amdgcn::fill(uint64_t high) { return high ? NextPowerOf2(high) - 1 : 0; }
+
+/// The least of these bounds that a range is within; all numbers if there is none.
+static Range widenTo(Range range, ArrayRef<uint64_t> bounds) {
+  const auto *bound = find_if(bounds, [&](uint64_t each) { return each >= range.high; });
+  return bound == bounds.end() ? Range() : Range{0, *bound, range.zeros, fill(*bound)};
+}
+
+bool Ranges::join(const Ranges &other, bool widen, ArrayRef<uint64_t> bounds) {
+  bool changed = joinConditions(other);
   for (auto it = known.begin(); it != known.end();) {
     Range theirs = other.get(it->first.first, it->first.second);
     Range both{std::min(it->second.low, theirs.low), std::max(it->second.high, theirs.high),
                std::min(it->second.zeros, theirs.zeros), it->second.ones | theirs.ones};
+    if (widen && !(both == it->second))
+      both = widenTo(both, bounds);
     if (both == it->second) {
       ++it;
       continue;
     }
     changed = true;
-    if (widen || both.isAll())
+    if (both.isAll())
       it = known.erase(it);
     else
       (it++)->second = both;
@@ -71,8 +66,6 @@ bool Ranges::join(const Ranges &other, bool widen) {
   return changed;
 }
 
-/// All numbers that have no bit above those of `high`.
-static uint64_t fill(uint64_t high) { return high ? NextPowerOf2(high) - 1 : 0; }
 static uint64_t getOnes(Range range) { return range.ones & fill(range.high); }
 
 static Range multiply(Range a, Range b) {
@@ -239,6 +232,7 @@ static Range evaluateTwo(Operation operation, Range a, Range b) {
   }
   // A lane of a constant choice is one of its operands.
   case Operation::Either:
+  case Operation::Select:
     return either(a, b);
   default:
     return {};
@@ -343,9 +337,12 @@ void Ranges::apply(const Instruction &instruction) {
                     (instruction.isScalar || instruction.operation == Operation::ByTable ||
                      none_of(instruction.operands, isChanged));
   SmallVector<Range, 2> results;
+  std::optional<Comparison> asked = findAsked(instruction);
   if (isFollowed && instruction.isDual) {
     auto [first, second] = evaluateDual(instruction, *this);
     results = {first, second};
+  } else if (isFollowed && instruction.operation == Operation::Select && comparison) {
+    results = {select(getInputs(instruction))};
   } else if (isFollowed) {
     results = {evaluate(instruction.operation, getInputs(instruction), instruction, *this)};
   }
@@ -357,102 +354,7 @@ void Ranges::apply(const Instruction &instruction) {
       set(*result, range);
   }
   applyWide(instruction);
-  applyComparison(instruction);
-}
-
-//===- Branches -----------------------------------------------------------------------------===//
-
-void Ranges::setThreads(unsigned threads) {
-  known[{'v', 0}] = {0, threads - 1, 0, fill(threads - 1)};
-}
-
-/// Constants of 64 bits, and whether any lane meets one: LLVM asks so only where lanes are on.
-void Ranges::applyWide(const Instruction &instruction) {
-  ArrayRef<Operand> operands = instruction.operands;
-  auto isMask = [](const Operand &operand, const Registers &whole) {
-    return operand.registers && operand.registers->first == whole.first &&
-           operand.registers->overlaps(whole);
-  };
-  if (instruction.operation == Operation::MoveWide && operands.size() >= 2 && operands[1].number &&
-      operands[0].registers && isInt<7>(*operands[1].number)) {
-    Registers low = *operands[0].registers, high = low;
-    low.last = low.first, high.first = high.last;
-    set(low, getConstant(uint32_t(*operands[1].number)));
-    set(high, getConstant(uint32_t(*operands[1].number >> 32)));
-  }
-  bool isAnd =
-      instruction.operation == Operation::And || instruction.operation == Operation::AndWide;
-  bool isAndNot =
-      instruction.operation == Operation::AndNot || instruction.operation == Operation::AndNotWide;
-  if ((!isAnd && !isAndNot) || operands.size() < 3 || !isMask(operands[0], kMet) ||
-      !isMask(operands[1], kLanes) || !operands[2].registers)
-    return;
-  const Registers &flag = *operands[2].registers;
-  std::optional<bool> all;
-  for (unsigned number = flag.first; number <= flag.last; ++number) {
-    Range part = get(flag.file, number);
-    if (part.low != part.high || (part.low != 0 && part.low != UINT32_MAX) ||
-        (all && *all != (part.low != 0)))
-      return;
-    all = part.low != 0;
-  }
-  known[{kMetFile, 0}] = getConstant(*all == isAnd);
-}
-
-void Ranges::applyComparison(const Instruction &instruction) {
-  if (!instruction.writesCondition)
-    return;
-  comparison.reset();
-  ArrayRef<Operand> operands = instruction.operands;
-  if (instruction.operation >= Operation::IsEqual &&
-      instruction.operation <= Operation::IsGreaterOrEqual && operands.size() == 2 &&
-      operands[0].registers && operands[1].number)
-    comparison = {*operands[0].registers, instruction.operation, uint32_t(*operands[1].number)};
-}
-
-std::optional<bool> Ranges::isTaken(const Instruction &branch) const {
-  auto met = known.find({kMetFile, 0});
-  if (met == known.end() || (branch.operation != Operation::BranchIfNoneMeet &&
-                             branch.operation != Operation::BranchIfAnyMeet))
-    return std::nullopt;
-  return (met->second.low != 0) == (branch.operation == Operation::BranchIfAnyMeet);
-}
-
-void Ranges::refine(const Instruction &branch, bool isTaken) {
-  if (!comparison || comparison->registers.first != comparison->registers.last ||
-      (branch.operation != Operation::BranchIf && branch.operation != Operation::BranchIfNot))
-    return;
-  bool holds = isTaken == (branch.operation == Operation::BranchIf);
-  Range range = get(comparison->registers.file, comparison->registers.first);
-  uint64_t low = range.low, high = range.high, number = comparison->number;
-  auto atMost = [&](bool isBelow) { high = std::min(high, number - (isBelow && number != 0)); };
-  auto atLeast = [&](bool isAbove) { low = std::max(low, number + isAbove); };
-  switch (comparison->operation) {
-  case Operation::IsEqual:
-  case Operation::IsUnequal:
-    if (holds == (comparison->operation == Operation::IsEqual))
-      low = std::max(low, number), high = std::min(high, number);
-    break;
-  case Operation::IsLess:
-    holds ? atMost(true) : atLeast(false);
-    break;
-  case Operation::IsLessOrEqual:
-    holds ? atMost(false) : atLeast(true);
-    break;
-  case Operation::IsGreater:
-    holds ? atLeast(true) : atMost(false);
-    break;
-  case Operation::IsGreaterOrEqual:
-    holds ? atLeast(false) : atMost(true);
-    break;
-  default:
-    break;
-  }
-  // If nothing is left no wave comes this way; what was known does not harm.
-  if (low > high)
-    return;
-  range.low = low, range.high = high, range.ones &= fill(high);
-  known[{comparison->registers.file, comparison->registers.first}] = range;
+  applyComparison(instruction, asked);
 }
 
 //===- Places -------------------------------------------------------------------------------===//

@@ -8,9 +8,9 @@ using namespace kiln::amdgcn;
 using namespace kiln::testing;
 using ::testing::HasSubstr;
 
-static std::string check(const std::string &body) {
+static std::string check(const std::string &body, const std::string &chip = "gfx942") {
   std::string all;
-  for (const WaitProblem &problem : checkWaits(parseKernel(inKernel(body, "gfx942", 256))))
+  for (const WaitProblem &problem : checkWaits(parseKernel(inKernel(body, chip, 256))))
     all += problem.text + "\n";
   return all;
 }
@@ -88,4 +88,52 @@ TEST(Roles, PathsStayApart) {
   std::string turned = replaced(body, "andn2", "and");
   EXPECT_THAT(check(turned), HasSubstr("a barrier between"));
   EXPECT_EQ(check(replaced(turned, "vccnz", "vccz")), "");
+  // On gfx12 a wait for the mask stands in between.
+  std::string wide = "\ts_mov_b32 s4, -1\n\ts_cbranch_scc0 .LBB0_1\n\tds_store_b32 v1, v5\n"
+                     "\ts_wait_dscnt 0x0\n\ts_mov_b32 s4, 0\n.LBB0_1:\n"
+                     "\ts_wait_alu depctr_sa_sdst(0)\n\ts_and_not1_b32 vcc_lo, exec_lo, s4\n"
+                     "\ts_wait_alu depctr_sa_sdst(0)\n\ts_cbranch_vccnz .LBB0_2\n"
+                     "\tds_load_b32 v6, v1\n\ts_wait_dscnt 0x0\n.LBB0_2:\n";
+  EXPECT_EQ(check(wide, "gfx1201"), "");
+  EXPECT_THAT(check(replaced(wide, "s4, 0", "s4, -1"), "gfx1201"), HasSubstr("a barrier between"));
+}
+
+/// The slot of a ring that is counted: it goes round in the trips of a loop, by what the scalar
+/// unit compares and chooses, and so it stays below what lies behind the ring.
+TEST(Slots, GoRound) {
+  std::string compare = "\ts_cmp_eq_u32 s4, 6\n", choose = "\ts_cselect_b32 s4, 0, s4\n";
+  std::string body = "\tv_mov_b32_e32 v3, 0x6000\n\ts_mov_b32 s4, 0\n.LBB0_1:\n"
+                     "\tds_read_b32 v6, v3\n\ts_lshl_b32 s5, s4, 12\n\tv_mov_b32_e32 v1, s5\n"
+                     "\tds_write_b32 v1, v5\n\ts_waitcnt lgkmcnt(0)\n\ts_add_i32 s4, s4, 1\n" +
+                     compare + choose +
+                     "\ts_add_i32 s8, s8, -1\n\ts_cmp_lg_u32 s8, 0\n\ts_cbranch_scc1 .LBB0_1\n";
+  EXPECT_EQ(check(body), "");
+  EXPECT_THAT(check(replaced(body, compare, "\ts_cmp_eq_u32 s4, 7\n")), HasSubstr("24576 to"));
+  EXPECT_THAT(check(replaced(body, compare, "\ts_cmp_eq_u32 s9, 6\n")), HasSubstr("24576 to"));
+  EXPECT_THAT(check(replaced(body, choose, "")), HasSubstr("24576 to"));
+  std::string other = replaced(body, compare, "\ts_cmp_lg_u32 s4, 6\n");
+  EXPECT_EQ(check(replaced(other, choose, "\ts_cselect_b32 s4, s4, 0\n")), "");
+  EXPECT_THAT(check(replaced(body, choose, "\ts_mov_b32 s4, s10\n" + choose)),
+              HasSubstr("24576 to"));
+  EXPECT_EQ(check(replaced(body, compare + choose, "\ts_and_b32 s4, s4, 3\n")), "");
+  // The condition, put by as a mask, and asked for again.
+  std::string put = "\ts_cselect_b64 s[6:7], -1, 0\n";
+  std::string ask = "\ts_and_b64 s[6:7], s[6:7], exec\n";
+  std::string again = replaced(body, choose, put + "\ts_cmp_eq_u32 s9, 0\n" + ask + choose);
+  EXPECT_EQ(check(again), "");
+  EXPECT_THAT(check(replaced(again, ask, "")), HasSubstr("24576 to"));
+  EXPECT_THAT(check(replaced(again, ask, "\ts_mov_b64 s[6:7], s[10:11]\n" + ask)),
+              HasSubstr("24576 to"));
+  EXPECT_THAT(check(replaced(again, put, "\ts_cselect_b64 s[6:7], -1, 1\n")),
+              HasSubstr("24576 to"));
+  EXPECT_EQ(check(replaced(replaced(again, "-1, 0", "0, -1"), "0, s4", "s4, 0")), "");
+  EXPECT_EQ(check(replaced(replaced(again, "0, s4", "s4, 0"), ask,
+                           "\ts_andn2_b64 s[6:7], exec, s[6:7]\n")),
+            "");
+  // One that is no slot there lies on no path.
+  std::string past = replaced(body, "\tds_read_b32",
+                              "\ts_cmp_gt_u32 s4, 5\n\ts_cbranch_scc1 "
+                              ".LBB0_2\n\tds_read_b32") +
+                     ".LBB0_2:\n\tv_mov_b32_e32 v7, v6\n";
+  EXPECT_EQ(check(past), "");
 }

@@ -225,7 +225,7 @@ TEST(Emitted, OperationsAreKnown) {
                {"gfx942", "s_andn2_b32 s4, s4, 63", Operation::AndNot},
                {"gfx942", "s_bfe_u32 s2, s8, 0x10014", Operation::ExtractBits},
                {"gfx1100", "s_bitset0_b32 s3, 31", Operation::ClearBit},
-               {"gfx942", "s_cselect_b32 s6, 0, 0x80000000", Operation::Either},
+               {"gfx942", "s_cselect_b32 s6, 0, 0x80000000", Operation::Select},
                {"gfx950", "s_lshl3_add_u32 s24, s3, 0x8800", Operation::ShiftLeft3Add},
                {"gfx942", "s_lshl_b32 s46, s0, 3", Operation::ShiftLeft},
                {"gfx942", "s_lshr_b32 s3, s3, 24", Operation::ShiftRight},
