@@ -23,25 +23,28 @@ static bool isBoundary(Operation *op) {
          isa<BarrierOp, ScheduleBarrierOp, WarpGroupsOp, RegionBranchOpInterface>(op);
 }
 
-/// The op that begins what follows the stretch of code that an op stands in.
-static Operation *findEnd(Operation *op) {
-  while (!isBoundary(op))
-    op = op->getNextNode();
-  return op;
+/// Where the stretch of code ends that an op stands in: in front of the op that begins what follows
+/// it, or, as in a role, of nothing.
+static Block::iterator findEnd(Operation *op) {
+  Block::iterator end = op->getIterator();
+  while (end != op->getBlock()->end() && !isBoundary(&*end))
+    ++end;
+  return end;
 }
 
 namespace {
 struct RealiseInterleaving : public kiln::impl::RealiseInterleavingBase<RealiseInterleaving> {
   void runOnOperation() override {
-    // How many dots of a stretch, by its end, have a list already.
-    DenseMap<Operation *, int64_t> lists;
+    // How many dots of a stretch, by its block and its end, have a list already.
+    DenseMap<std::pair<Block *, Operation *>, int64_t> lists;
     getOperation().walk([&](DotOp dot) {
       InterleaveAttr interleave = dot.getInterleaveAttr();
       if (!interleave)
         return;
-      Operation *end = findEnd(dot);
-      OpBuilder builder(end);
-      int64_t list = lists[end]++;
+      Block *block = dot->getBlock();
+      Block::iterator end = findEnd(dot);
+      OpBuilder builder(block, end);
+      int64_t list = lists[{block, end == block->end() ? nullptr : &*end}]++;
       for (InstructionGroup group : interleave.getSequence())
         ScheduleGroupOp::create(builder, dot.getLoc(), group.count, group.kind, list);
       dot.removeInterleaveAttr();

@@ -132,9 +132,9 @@ FailureOr<Value> ProgramDealer::count(Block &block, RingSide side, IRMapping &ma
     }
     auto condition = dyn_cast<scf::IfOp>(op);
     if (!condition)
-      return op.emitOpError("expected uses of rings in scf.for and scf.if alone, since copies of "
-                            "role \"")
-             << role.getName() << "\" take programs in turn";
+      return op.emitOpError("expected uses of rings in conditions and in loops whose trips are "
+                            "counted alone, since copies of role \"")
+             << role.getName() << "\" take programs in turn ('turns')";
     FailureOr<Value> is = evaluate(condition.getCondition(), mapping);
     FailureOr<Value> then = count(condition.getThenRegion().front(), side, mapping);
     FailureOr<Value> otherwise = Value();

@@ -225,9 +225,9 @@ static LogicalResult checkPlace(Operation *op) {
   for (StringRef name : {"stage", "order"}) {
     if (!getDecision(op, name))
       continue;
-    // A conversion has the place of what it is for, which is in the same condition.
+    // A conversion has the place of what it is for, of which the error is.
     scf::IfOp condition = findConditionOfTrip(op);
-    if (condition && isa<ConvertLayoutOp>(op))
+    if (isa<ConvertLayoutOp>(op) && (condition || !getLoopOfTrips(op)))
       return success();
     if (condition) {
       InFlightDiagnostic error = op->emitOpError("expected the condition that it stands in to have "
@@ -238,9 +238,12 @@ static LogicalResult checkPlace(Operation *op) {
       error.attachNote(condition.getLoc()) << "this is the condition";
       return error;
     }
-    if (!getLoopOfTrips(op))
-      return op->emitOpError("expected to stand in a loop, since '")
-             << spellDecision(op, name) << "' is decided";
+    if (!getLoopOfTrips(op)) {
+      bool isInLoop = op->getParentOfType<LoopLikeOpInterface>() != nullptr;
+      return op->emitOpError("expected to stand in a loop")
+             << (isInLoop ? " whose trips are counted, or which numbers alone end," : ",")
+             << " since '" << spellDecision(op, name) << "' is decided";
+    }
     if (failed(requireRole(op)))
       return failure();
   }

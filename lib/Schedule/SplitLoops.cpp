@@ -258,6 +258,16 @@ static std::map<int64_t, Marked> findTogether(ArrayRef<Marked> all, scf::ForOp l
   return together;
 }
 
+/// A condition that stays, and with it those that stand in it: no loop is cut at what it hides.
+static void keep(scf::IfOp condition) {
+  condition->walk<WalkOrder::PreOrder>([](Operation *inner) {
+    if (isa<LoopLikeOpInterface>(inner))
+      return WalkResult::skip();
+    inner->removeAttr(kSplitLoopAttrName);
+    return WalkResult::advance();
+  });
+}
+
 /// Loops of one condition each; those with another are cut again.
 static LogicalResult split(scf::ForOp loop) {
   FailureOr<SmallVector<Marked>> all = findMarked(loop);
@@ -282,7 +292,7 @@ static LogicalResult split(scf::ForOp loop) {
     return failure();
   for (Marked each : *all)
     if (std::optional<int64_t> late = findDistance(each.change, first); late && *late <= span)
-      each.condition->removeAttr(kSplitLoopAttrName);
+      keep(each.condition);
   return failure(failed(split(front)) || failed(split(middle)) || failed(split(behind)));
 }
 

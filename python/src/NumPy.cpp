@@ -110,9 +110,13 @@ bool kiln::python::convertNumPy(const ArgumentTarget &to, PyObject *array) {
   int64_t *shape = to.frame.shapes[to.index];
   int64_t *strides = to.frame.strides[to.index];
   unsigned shift = __builtin_ctz(dtype.bytes);
+  bool isEmpty = false;
+  int64_t anyStride = 0;
   for (int d = 0; d < fields.nd; ++d) {
     shape[d] = fields.dimensions[d];
     int64_t bytes = fields.strides[d];
+    isEmpty |= shape[d] == 0;
+    anyStride |= bytes;
     if ((bytes & (int64_t(dtype.bytes) - 1)) != 0) {
       if (shape[d] > 1)
         return to.fail("expected strides that are multiples of the element's " +
@@ -124,7 +128,8 @@ bool kiln::python::convertNumPy(const ArgumentTarget &to, PyObject *array) {
   }
   tensor.data = fields.data;
   tensor.shape = shape;
-  tensor.strides = strides;
+  // NumPy makes arrays without elements with strides of 0, which say nothing: such is dense.
+  tensor.strides = isEmpty && !anyStride ? nullptr : strides;
   tensor.rank = fields.nd;
   tensor.dtype = dtype.dtype;
   tensor.device_type = dlpack::kHost;

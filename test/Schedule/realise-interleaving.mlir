@@ -43,3 +43,21 @@ tile.kernel @lists(%f: f16, %g: f32, %n: index) {
   %6 = tile.dot %x, %x, %4 transpose_b : !a, !a -> !s
   tile.return
 }
+
+// Nothing ends what a role does.
+// CHECK-LABEL: tile.kernel @role
+// CHECK: tile.dot
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: tile.schedule_group 1 read of 0
+// CHECK-NEXT: }
+tile.kernel @role(%f: f16, %g: f32) attributes {tile.warps = 4 : i64} {
+  tile.warp_groups(%f, %g : f16, f32) {
+    role #tile.role<"all", warps = 4> {
+      %x = tile.splat %f : !a
+      %s = tile.splat %g : !s
+      %0 = tile.dot %x, %x, %s transpose_b {interleave = #tile.interleave<1 x (1 read)>} : !a, !a -> !s
+      %1 = arith.addf %0, %s : !s
+    }
+  }
+  tile.return
+}

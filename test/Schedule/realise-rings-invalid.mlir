@@ -190,6 +190,26 @@ tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 4>]}
 
 // -----
 
+// A conversion has the place of what it is for, of which the error is; what ends the loop is a tensor.
+#row = #tile.layout<register = [], lane = [[1],[2],[4],[8],[16]]>
+#turned = #tile.layout<register = [], lane = [[16],[8],[4],[2],[1]]>
+tile.kernel @k(%a: f32) attributes {tile.roles = [#tile.role<"mma", warps = 1>]} {
+  %t = tile.splat %a : tensor<32xf32, #row>
+  %e = scf.while (%s = %t) : (tensor<32xf32, #row>) -> f32 {
+    %r = tile.convert_layout %s {stage = 0, role = "mma"} : tensor<32xf32, #row> -> tensor<32xf32, #turned>
+    // expected-error@+1 {{expected to stand in a loop whose trips are counted, or which numbers alone end, since 'tile.stage' is decided}}
+    %u = math.exp %r {tile.stage = 0, tile.role = "mma"} : tensor<32xf32, #turned>
+    %go = arith.cmpf olt, %a, %a : f32
+    scf.condition(%go) %a : f32
+  } do {
+  ^bb0(%x: f32):
+    scf.yield %t : tensor<32xf32, #row>
+  }
+  tile.return
+}
+
+// -----
+
 // All that stands in a condition has the condition's stage.
 tile.kernel @k(%a: f32, %n: index, %holds: i1) attributes {tile.roles = [#tile.role<"mma", warps = 4>]} {
   %c0 = arith.constant 0 : index

@@ -231,3 +231,37 @@ tile.kernel @written_out(%a: !view, %m: index, %n: index) {
   }
   tile.return
 }
+
+// What stands in a condition that the trip between keeps, stays with it.
+// CHECK-LABEL: tile.kernel @in_one_that_stays
+// CHECK-NOT: tile.split_loop
+// CHECK: tile.return
+tile.kernel @in_one_that_stays(%a: !view, %m: index, %k: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %c256 = arith.constant 256 : index
+  %c384 = arith.constant 384 : index
+  %t = arith.constant dense<1.0> : !t
+  scf.for %i = %c0 to %n step %c384 {
+    %is0 = arith.cmpi slt, %i, %m : index
+    scf.if %is0 {
+      tile.store %t, %a[%i] : !t, !view
+    } {tile.split_loop}
+    %i1 = arith.addi %i, %c128 : index
+    %is1 = arith.cmpi slt, %i1, %m : index
+    scf.if %is1 {
+      tile.store %t, %a[%i1] : !t, !view
+    } else {
+      %is = arith.cmpi sgt, %i1, %k : index
+      scf.if %is {
+        tile.store %t, %a[%c0] : !t, !view
+      } {tile.split_loop}
+    } {tile.split_loop}
+    %i2 = arith.addi %i, %c256 : index
+    %is2 = arith.cmpi slt, %i2, %m : index
+    scf.if %is2 {
+      tile.store %t, %a[%i2] : !t, !view
+    } {tile.split_loop}
+  }
+  tile.return
+}

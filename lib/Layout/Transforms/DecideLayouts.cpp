@@ -88,6 +88,25 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
     return success();
   }
 
+  /// What combines elements along an axis lies as what it is made of does: where else it is said to
+  /// lie, a conversion behind it brings it.
+  static void convertPinned(KernelOp kernel) {
+    kernel.getBody().walk([](Operation *op) {
+      auto said = op->getAttrOfType<LayoutAttr>(kLayoutAttrName);
+      if (!said || !isa<ReduceOp, ScanOp>(op))
+        return;
+      OpBuilder builder(op->getContext());
+      builder.setInsertionPointAfter(op);
+      Value result = op->getResult(0);
+      auto type = cast<RankedTensorType>(result.getType());
+      auto conversion = ConvertLayoutOp::create(
+          builder, op->getLoc(),
+          RankedTensorType::get(type.getShape(), type.getElementType(), said), result);
+      conversion->setAttr(kLayoutAttrName, op->removeAttr(kLayoutAttrName));
+      result.replaceAllUsesExcept(conversion, conversion);
+    });
+  }
+
   /// Extents that are no powers of two are those that products were said to keep.
   static InFlightDiagnostic refuseExtents(KernelOp kernel, Value value) {
     InFlightDiagnostic error = emitError(value.getLoc())
@@ -123,6 +142,7 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       return checkRealised(kernel);
     if (failed(check(kernel)) || failed(checkWarps(kernel)))
       return failure();
+    convertPinned(kernel);
     ProgramThreads threads(kernel, target.getChipRecord().warpSize);
     LayoutInference inference(kernel, threads);
 

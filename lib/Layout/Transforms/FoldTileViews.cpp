@@ -43,11 +43,36 @@ std::optional<DroppedUnits> kiln::findDroppedUnits(LoadOp load) {
   return dims ? std::optional(DroppedUnits{first.getType(), *dims}) : std::nullopt;
 }
 
+/// A pinned buffer has no more dimensions than its tile.
+template <typename Access>
+static void dropOfBuffer(Access access, ArrayRef<int64_t> dropped) {
+  BufferType buffer = access.getBuffer().value_or(BufferType());
+  auto order = buffer ? dyn_cast_or_null<LayoutAttr>(buffer.getLayout()) : LayoutAttr();
+  if (!order)
+    return;
+  SmallVector<int64_t> shape(buffer.getShape());
+  LinearLayout whole = order.toLinear(shape);
+  SmallVector<LinearLayout::InDim> ins(whole.getIns());
+  for (int64_t dim : llvm::reverse(dropped)) {
+    if (dim >= int64_t(shape.size()) || shape[dim] != 1)
+      return;
+    shape.erase(shape.begin() + dim);
+    for (LinearLayout::InDim &in : ins)
+      for (LinearLayout::Basis &basis : in.bases)
+        basis.erase(basis.begin() + dim);
+  }
+  std::optional<LinearLayout> rest = LinearLayout::create(ins, getTensorOuts(shape));
+  if (rest)
+    access.setBuffer(BufferType::get(access.getContext(), shape, buffer.getElementType(),
+                                     LayoutAttr::get(access.getContext(), *rest)));
+}
+
 static void drop(LoadOp load) {
   std::optional<DroppedUnits> dropped = findDroppedUnits(load);
   if (!dropped)
     return;
   load.setDropped(dropped->dims);
+  dropOfBuffer(load, dropped->dims);
   load.getResult().setType(dropped->type);
   for (Operation *user : llvm::make_early_inc_range(load->getUsers())) {
     user->replaceAllUsesWith(load);
@@ -63,6 +88,7 @@ static void drop(StoreOp store) {
   if (!dropped)
     return;
   store.setDropped(*dropped);
+  dropOfBuffer(store, *dropped);
   store.getValueMutable().assign(reshape.getInput());
   if (reshape->use_empty())
     reshape.erase();

@@ -80,10 +80,11 @@ struct Reshape : Elements<Reshape, ReshapeOp> {
   }
   LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
                                const LayoutInference &inference) const {
-    LinearLayout here = getHere(operand, inference);
-    if (follow(op, here, inference))
+    LinearLayout here = getHere(operand, inference), result = inference.get(op->getResult(0));
+    std::optional<LinearLayout> layout = follow(op, here, inference);
+    if (layout && canonicalise(*layout) == result)
       return here;
-    return inference.get(op->getResult(0)).reshapeOuts(shapeOf(operand.get()));
+    return canonicalise(result.reshapeOuts(shapeOf(operand.get())));
   }
   /// Whatever becomes of the dimensions in front of the one that is shared out, and behind it:
   /// as many elements lie in front, so the copies have the same of what is behind these.
@@ -250,10 +251,7 @@ struct TopK : Moves<TopK, TopKOp> {
   }
 };
 
-struct Sort : Moves<Sort, SortOp> {
-  void inferLayouts(Operation *op, LayoutInference &inference) const {
-    followOperands(op, inference, LayoutInference::Plain);
-  }
+struct Sort : Elements<Sort, SortOp> {
   Misfit findMisfit(Operation *op, const CopyShares &shares) const {
     return isWholeAlong(op, cast<SortOp>(op).getAxis(), shares);
   }

@@ -1,6 +1,9 @@
 // Reshapes, slices and transposes, between a tile that an instruction copies and what uses it.
 // RUN: tile-opt %s --tile-fold-tile-views | FileCheck %s
 
+// CHECK-DAG: #[[LOADED:.*]] = #tile.layout<offset = {{\[}}[0,1],[0,2],[1,1],[2,0],[4,0]]>
+// CHECK-DAG: #[[STORED:.*]] = #tile.layout<offset = {{\[}}[0,1],[0,2],[4,0],[2,0],[1,0]]>
+
 !view = !tile.view<?x?x?x?xf32>
 // CHECK-LABEL: tile.kernel @copied
 tile.kernel @copied(%a: !view, %i: index) {
@@ -12,6 +15,19 @@ tile.kernel @copied(%a: !view, %i: index) {
   // CHECK-NEXT: tile.store %{{.*}}, %a{{.*}} {atom = #nvptx.tma, dropped = array<i64: 0, 1>} : tensor<16x8xf32>
   %w = tile.reshape %z : tensor<16x8xf32> -> tensor<1x1x16x8xf32>
   tile.store %w, %a[%i, %i, %i, %i] {atom = #nvptx.tma} : tensor<1x1x16x8xf32>, !view
+  tile.return
+}
+
+// What is said of the order of a buffer goes along.
+// CHECK-LABEL: tile.kernel @ordered
+tile.kernel @ordered(%a: !view, %i: index) {
+  // CHECK: tile.load %a{{.*}} {buffer = !tile.buffer<8x4xf32, #[[LOADED]]>, dropped = array<i64: 0, 2>
+  %x = tile.load %a[%i, %i, %i, %i] {tile.atom = "tma", buffer = !tile.buffer<1x8x1x4xf32, #tile.layout<offset = [[0,0,0,1],[0,0,0,2],[0,1,0,1],[0,2,0,0],[0,4,0,0]]>>} : !view -> tensor<1x8x1x4xf32>
+  %y = tile.reshape %x : tensor<1x8x1x4xf32> -> tensor<8x4xf32>
+  %z = arith.negf %y : tensor<8x4xf32>
+  %w = tile.reshape %z : tensor<8x4xf32> -> tensor<1x1x8x4xf32>
+  // CHECK: tile.store %{{.*}}, %a{{.*}} {atom = #nvptx.tma, buffer = !tile.buffer<8x4xf32, #[[STORED]]>, dropped = array<i64: 0, 1>}
+  tile.store %w, %a[%i, %i, %i, %i] {atom = #nvptx.tma, buffer = !tile.buffer<1x1x8x4xf32, #tile.layout<offset = [[0,0,0,1],[0,0,0,2],[0,0,4,0],[0,0,2,0],[0,0,1,0]]>>} : tensor<1x1x8x4xf32>, !view
   tile.return
 }
 

@@ -75,3 +75,34 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     tile.return
   }
 }
+
+// -----
+
+// Each thread has of a result what it has of what that is made of.
+#rows = #tile.layout<register = [[0,1],[0,2]], lane = [[1,0],[2,0],[4,0],[0,0],[0,0]]>
+#line = #tile.layout<register = [], lane = [[4],[2],[1],[0],[0]]>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @sums(%v: f32) attributes {tile.warps = 1 : i64} {
+    %x = tile.splat %v : tensor<8x4xf32, #rows>
+    // expected-error @+1 {{expected the layout that follows from that of its operand, #tile.layout<register = [], lane = [[1],[2],[4],[0],[0]], warp = []>, got 'tensor<8xf32}}
+    %s = tile.reduce %x axis = 1 : tensor<8x4xf32, #rows> -> tensor<8xf32, #line> {
+    ^bb0(%a: f32, %b: f32):
+      %sum = arith.addf %a, %b : f32
+      tile.yield %sum : f32
+    }
+    tile.return
+  }
+}
+
+// -----
+
+#line = #tile.layout<register = [], lane = [[1],[2],[4],[0],[0]]>
+#rows = #tile.layout<register = [], lane = [[1,0],[0,1],[0,2],[0,0],[0,0]]>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @renamed(%v: f32) attributes {tile.warps = 1 : i64} {
+    %x = tile.splat %v : tensor<8xf32, #line>
+    // expected-error @+1 {{expected the layout that follows from that of its operand, #tile.layout<register = [], lane = [[0,1],[0,2],[1,0],[0,0],[0,0]], warp = []>, got 'tensor<2x4xf32}}
+    %s = tile.reshape %x : tensor<8xf32, #line> -> tensor<2x4xf32, #rows>
+    tile.return
+  }
+}

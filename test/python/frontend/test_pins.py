@@ -153,6 +153,14 @@ def test_a_layout(layout) -> None:
     assert f"tile.layout = #tile.layout<{layout}>" in text
 
 
+@pytest.mark.parametrize("load", ["v[n].load((0,), (8,))", "v.load((n, 0), (1, 8), squeeze=0)"])
+def test_a_layout_of_a_tile_without_a_dimension_of_one_element(load) -> None:
+    text = lowered(f'x = kiln.pin({load}, layout="register = [[1], [4]], lane = [[2]]")')
+    assert "tile.layout = #tile.layout<register = [[0,1], [0,4]], lane = [[0,2]]>" in text
+    text = lowered(f'x = kiln.pin({load}, atom="tma", buffer="offset = [[2], [1], [4]]")')
+    assert "tile.buffer<1x8xf32, #tile.layout<offset = [[0,2], [0,1], [0,4]]>>" in text
+
+
 def test_residencies() -> None:
     text = lowered(
         'x = kiln.pin(v.load((0, 0), (16, 16)), residency="shared")',

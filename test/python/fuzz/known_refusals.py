@@ -50,6 +50,7 @@ KNOWN = {
     ),
     "tile-realise-turns": (
         r"expected bounds and conditions of ring uses that follow from the program's number, since",
+        r"expected uses of rings in conditions and in loops whose trips are counted alone, since",
         r"expected another role to fill the ring, since copies of role .* take programs in turn",
     ),
     "tile-realise-copies": (

@@ -78,6 +78,12 @@ def test_a_ragged_extent_is_compiled_for_its_largest_power_of_two():
     assert not any(compiled_facts(accumulate, base[:0], base)[0].get("extents", []))
 
 
+def test_an_array_without_elements_is_compiled_for_as_a_dense_one():
+    x, out = np.zeros((0, 32), np.float32), np.zeros((0, 32), np.float32)
+    for argument in copy2d.warmup(x, out).metadata["arguments"][:2]:
+        assert argument["strides"] == [None, 1] and argument["facts"]["strides"] == [16, 4]
+
+
 def test_facts_can_be_left_out():
     @kiln.kernel(no_facts=("x",))
     def plain(x: kiln.View, y: kiln.View):

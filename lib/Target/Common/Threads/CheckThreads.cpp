@@ -1,6 +1,7 @@
 // Holds the layouts that IR handed back says against the threads that run them.
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Algebra/LinearLayout.h"
+#include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Common/Threads.h"
 
@@ -30,6 +31,36 @@ static int64_t countWarps(Operation *op, KernelOp kernel) {
   return most;
 }
 
+/// The layout that an op's result has by that of what it is made of, of ops that leave each element
+/// with the thread that has it, if its extents are powers of two.
+static std::optional<LinearLayout> followOperand(Operation *op, const LinearLayout &operand) {
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    SmallVector<unsigned> permutation(transpose.getPermutation());
+    return canonicalise(operand.transposeOuts(permutation));
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return dropDim(operand, reduce.getAxis());
+  if (isa<ReshapeOp>(op) && llvm::all_of(operand.getShape(), llvm::isPowerOf2_64) &&
+      llvm::all_of(result.getShape(), llvm::isPowerOf2_64))
+    return canonicalise(operand.reshapeOuts(result.getShape()));
+  return std::nullopt;
+}
+
+/// Who reads which register follows from who holds which element.
+static LogicalResult checkResult(Operation *op) {
+  if (!isa<TransposeOp, ReduceOp, ReshapeOp>(op))
+    return success();
+  for (Value value : {op->getOperand(0), Value(op->getResult(0))})
+    if (!isa_and_nonnull<LayoutAttr>(cast<RankedTensorType>(value.getType()).getEncoding()))
+      return success();
+  std::optional<LinearLayout> layout = followOperand(op, getLayout(op->getOperand(0)));
+  if (!layout || *layout == canonicalise(getLayout(op->getResult(0))))
+    return success();
+  return op->emitOpError("expected the layout that follows from that of its operand, ")
+         << LayoutAttr::get(op->getContext(), *layout) << ", got " << op->getResult(0).getType();
+}
+
 static LogicalResult check(KernelOp kernel, TargetInterface target) {
   bool hasWarps = kernel->hasAttr(kRolesAttrName);
   if (auto warps = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName))
@@ -56,7 +87,7 @@ static LogicalResult check(KernelOp kernel, TargetInterface target) {
                        for (Type type : op->getResultTypes())
                          if (failed(checkType(type, op, op->getLoc())))
                            return WalkResult::interrupt();
-                       return WalkResult::advance();
+                       return checkResult(op);
                      })
                      .wasInterrupted());
 }

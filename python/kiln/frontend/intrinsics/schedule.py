@@ -382,6 +382,28 @@ def _layout(text: str, names: tuple[str, ...]) -> str:
     return text
 
 
+def _with_units(text: str, whole: str, shape: tuple[int, ...]) -> str:
+    """A layout of a tile, in the dimensions that it was loaded with: some of one element were
+    dropped."""
+    extents = [int(extent) for extent in whole.split("x")[:-1]]
+    places, left = [], [*shape]
+    for at, extent in enumerate(extents):
+        if extent != 1 or len(extents) - at <= len(left):
+            places.append(at)
+            left = left[1:]
+    if len(places) != len(shape) or len(places) == len(extents):
+        return text
+
+    def spread(basis: re.Match[str]) -> str:
+        numbers = re.findall(r"\d+", basis.group())
+        if len(numbers) != len(places):
+            return basis.group()
+        of_dim = dict(zip(places, numbers, strict=True))
+        return f"[{','.join(of_dim.get(at, '0') for at in range(len(extents)))}]"
+
+    return re.sub(_BASIS, spread, text)
+
+
 _READ_ATOM = re.compile(r"#\w+\.\w+(<[\w\s,]*>)?")
 
 
@@ -492,6 +514,8 @@ def _pin_operation(c: Any, value: Any, given: dict[str, Any]) -> None:
         plain = plain and not (name == "depth" and not c.e.is_load(at))
         plain = plain and not (name == "order" and c.e.orders_memory(at))
         text = _spelled(name, decision)
+        if text and name in ("layout", "buffer") and isinstance(value, Value):
+            text = _with_units(text, c.e.tile_of(at), value.shape)
         if name == "buffer":
             text = f"!tile.buffer<{c.e.tile_of(at)}, {text}>"
         spelled[name if plain else f"tile.{name}"] = text
