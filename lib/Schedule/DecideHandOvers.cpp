@@ -139,13 +139,25 @@ LogicalResult HandOverDecider::add(OpOperand &use, RoleAttr role) {
   return success();
 }
 
+static bool isMadeByOther(Value value, RoleAttr role) {
+  llvm::SetVector<StringRef> makers = findMakers(value);
+  makers.remove(role.getName());
+  return !makers.empty();
+}
+
+/// What stands in a loop or a condition may have a role of its own.
 LogicalResult HandOverDecider::find(Operation *op, RoleAttr role) {
-  WalkResult result = op->walk([&](Operation *inner) -> WalkResult {
+  WalkResult result = op->walk<WalkOrder::PreOrder>([&](Operation *inner) -> WalkResult {
+    if (StringRef name = getRoleName(inner); !name.empty() && name != role.getName()) {
+      FailureOr<RoleAttr> own = findRole(inner, name);
+      return failed(own) || failed(find(inner, *own)) ? WalkResult::interrupt()
+                                                      : WalkResult::skip();
+    }
     for (OpOperand &operand : inner->getOpOperands()) {
       Value value = operand.get();
       Operation *around = value.getParentBlock()->getParentOp();
       if (!isa<RankedTensorType>(value.getType()) ||
-          (op->isAncestor(around) && !isWrittenForDot(operand)))
+          (op->isAncestor(around) && !isWrittenForDot(operand) && !isMadeByOther(value, role)))
         continue;
       FailureOr<StringRef> maker = findMaker(value, op);
       if (failed(maker) || failed(add(operand, role)))

@@ -44,6 +44,12 @@ FOUND = {
          "kernel": {"roles": [{"name": "all", "warps": 4, "copies": 2}]}},
         [{"m": 24, "n": 70, "k": 64, "steps": 3, "batches": 1}],
     ),
+    "a condition is of another role than the product in it": Case(
+        356574311, "gfx950", "sparse", {"M": 16, "N": 64, "K": 64, "both": True, "while": False},
+        {"if": {"role": "load"}, "d": {"role": "mma"},
+         "kernel": {"roles": [{"name": "mma", "warps": 1}, {"name": "load", "warps": 1}]}},
+        [{"m": 16, "n": 64, "k": 128}],
+    ),
 }  # fmt: skip
 
 # What cannot be is refused in front, at its line.
