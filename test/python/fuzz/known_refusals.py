@@ -12,7 +12,7 @@ KNOWN = {
         r"expected 'tile.persistent' to group whole clusters",
     ),
     "tile-realise-parts": (
-        r"expected 'part_stages' and 'part_orders' by which the dot of part \d+ comes behind that",
+        r"expected 'part_\w+'( and 'part_\w+')? by which the dot of part \d+ comes behind ",
         r"expected parts each of which every thread has a share of",
         r"expected operands that are read out of shared memory part by part",
         r"expected 'parts' of so many rows and columns of an operand that the order of its buffer",

@@ -50,6 +50,28 @@ FOUND = {
          "kernel": {"roles": [{"name": "mma", "warps": 1}, {"name": "load", "warps": 1}]}},
         [{"m": 16, "n": 64, "k": 128}],
     ),
+    "two roles read tiles that take turns in a ring": Case(
+        3348455875, "sm_100a", "attention",
+        {"M": 128, "B": 16, "D": 32, "causal": False, "whole": True, "out": "bf16"},
+        {"k": {"atom": "tma", "ring": "all", "depth": 5}, "s": {"role": "load"},
+         "v": {"atom": "tma", "ring": "all"}, "o": {"role": "mma", "atom": "mma_sync"},
+         "out": {"role": "mma"},
+         "kernel": {"roles": [{"name": "load", "warps": 4}, {"name": "mma", "warps": 4}]}},
+        [{"rows": 128, "keys": 64}],
+    ),
+    "copies share out the rows of both sides of a bitcast": Case(
+        2638397852, "sm_90a", "blocks",
+        {"M": 96, "N": 64, "K": 128, "kinds": ["f4E2M1FN", "f4E2M1FN"], "block": 32, "gate": False},
+        {"kernel": {"roles": [{"name": "all", "warps": 4, "copies": 2}]}},
+        [{"m": 8, "n": 64, "k": 32}],
+    ),
+    "a ring has more slots than a loop that stores over it has trips to fill ahead": Case(
+        1, "gfx1201", "relay",
+        {"N": 32, "K": 16, "ahead": False, "by": "store", "again": False, "behind": False},
+        {"x": {"atom": "through_registers", "depth": 2},
+         "kernel": {"roles": [{"name": "all", "warps": 1}]}},
+        [{"rows": 64, "columns": 32}],
+    ),
 }  # fmt: skip
 
 # What cannot be is refused in front, at its line.
