@@ -4,6 +4,7 @@
 #include "LoopProblem.h"
 #include "PlannedSums.h"
 #include "SourceErrors.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
@@ -199,7 +200,12 @@ static LogicalResult checkTurns(KernelOp kernel, RingPlan &plan) {
     if (!takesTurns(kernel, ring.producer))
       continue;
     Operation *site = ring.uses.front().getSite();
-    if (ring.isOwn())
+    bool isLoadedForItself = ring.isReadByProducer() && !ring.uses.front().store;
+    if (isLoadedForItself && kernel->hasAttr(kBlockProgramsAttrName))
+      return site->emitOpError("expected a load without '")
+             << spellDecision(site, "atom") << "', since copies of role \""
+             << ring.producer.getName() << "\" run a program each ('programs_per_block')";
+    if (ring.isOwn() || isLoadedForItself)
       return site->emitOpError("expected another role to fill the ring, since copies of role \"")
              << ring.producer.getName() << "\" take programs in turn";
     if (!ring.countsBytes() && ring.completion != Completion::InOrder)
