@@ -67,6 +67,11 @@ KNOWN = {
 }  # fmt: skip
 
 
+# What a launch refuses, since zeros would lead a program beyond the grid astray
+# (docs/rationale/clusters.md): the grid of a kernel with a `while`.
+UNROUNDED = "expected a grid of whole clusters of"
+
+
 def is_known(refuser: str, message: str, pins: dict[str, dict]) -> bool:
     """Whether a pass behind the checks refuses what it may: a deadlock, if the source says both when
     roles come to a ring and how many slots it has."""

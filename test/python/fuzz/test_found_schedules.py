@@ -107,6 +107,25 @@ REFUSED = {
                               {"name": "mma", "warps": 2, "turns": 2}], "persistent": (5, 1)}},
         [{"groups": 3, "trips": 5, "m": 2}],
     ),
+    "expected at least 4 slots ('depth') of the ring, since it fills a slot that another load": Case(
+        35369139, "gfx1201", "nested",
+        {"M": 64, "N": 64, "K": 64, "dots": True, "late": True, "counted": False},
+        {"x": {"atom": "through_registers"}, "d": {"role": "mma", "atom": "matrix"},
+         "z": {"role": "load", "atom": "through_registers", "stage": 2}, "loop": {"depth": 3},
+         "kernel": {"roles": [{"name": "mma", "warps": 4}, {"name": "load", "warps": 1}]}},
+        [{"m": 80, "n": 96, "k": 192, "groups": 2}],
+    ),
+    "expected a load without 'atom', since copies of role \"program\" run a program each": Case(
+        1202541549, "sm_100a", "sequel",
+        {"M": 128, "N": 64, "K": 16, "scale": False, "else": False, "batch": False},
+        {"x": {"atom": "tma"}, "kernel": {"programs_per_block": 4}},
+        [{"m": 72, "n": 64, "k": 16, "steps": 0, "batches": 1}],
+    ),
+    "expected a grid of whole clusters of 2 x 1 x 1 programs, got 1 x 1 x 1": Case(
+        966692109, "sm_100a", "sparse",
+        {"M": 128, "N": 32, "K": 32, "both": False, "while": True},
+        {"kernel": {"cluster": (2, 1)}}, [{"m": 96, "n": 32, "k": 32}],
+    ),
 }  # fmt: skip
 
 
