@@ -139,10 +139,12 @@ LogicalResult HandOverDecider::add(OpOperand &use, RoleAttr role) {
   return success();
 }
 
-static bool isMadeByOther(Value value, RoleAttr role) {
-  llvm::SetVector<StringRef> makers = findMakers(value);
+/// Whether what a role runs takes a value of another's: not what an op of none computes for that
+/// one.
+static bool isTakenFromOther(OpOperand &use, RoleAttr role) {
+  llvm::SetVector<StringRef> makers = findMakers(use.get());
   makers.remove(role.getName());
-  return !makers.empty();
+  return !makers.empty() && !isOfOther(use.getOwner(), role.getName());
 }
 
 /// What stands in a loop or a condition may have a role of its own.
@@ -157,7 +159,7 @@ LogicalResult HandOverDecider::find(Operation *op, RoleAttr role) {
       Value value = operand.get();
       Operation *around = value.getParentBlock()->getParentOp();
       if (!isa<RankedTensorType>(value.getType()) ||
-          (op->isAncestor(around) && !isWrittenForDot(operand) && !isMadeByOther(value, role)))
+          (op->isAncestor(around) && !isWrittenForDot(operand) && !isTakenFromOther(operand, role)))
         continue;
       FailureOr<StringRef> maker = findMaker(value, op);
       if (failed(maker) || failed(add(operand, role)))

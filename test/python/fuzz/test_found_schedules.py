@@ -50,6 +50,13 @@ FOUND = {
          "kernel": {"roles": [{"name": "mma", "warps": 1}, {"name": "load", "warps": 1}]}},
         [{"m": 16, "n": 64, "k": 128}],
     ),
+    "copies hand what they share out to a condition of another role": Case(
+        1, "sm_80", "sparse", {"M": 64, "N": 64, "K": 32, "both": True, "while": True},
+        {"if": {"role": "load"}, "d": {"role": "mma", "atom": "mma_sync"},
+         "kernel": {"roles": [{"name": "mma", "warps": 2, "copies": 2},
+                              {"name": "load", "warps": 2}]}},
+        [{"m": 70, "n": 64, "k": 96}],
+    ),
     "two roles read tiles that take turns in a ring": Case(
         3348455875, "sm_100a", "attention",
         {"M": 128, "B": 16, "D": 32, "causal": False, "whole": True, "out": "bf16"},
