@@ -4,6 +4,7 @@
 #include "LoopProblem.h"
 #include "PlannedSums.h"
 #include "SourceErrors.h"
+#include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Swapped.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Schedule/Passes.h"
@@ -192,6 +193,54 @@ static LogicalResult checkHeldSlots(Ring &ring) {
   return success();
 }
 
+/// The trips after an iteration has begun in which a block's uses of a ring fill its slots.
+static SmallVector<int64_t> getFillTimes(ArrayRef<RingUse *> uses) {
+  SmallVector<int64_t> times;
+  for (RingUse *use : uses) {
+    LoadOp load = use->loads.front();
+    times.push_back(getWriteStage(load).value_or(load.getStage().value_or(0)));
+  }
+  return times;
+}
+
+/// Uses of one ring go round its slots in the order of the source: what fills a slot of a later
+/// iteration has to wait for who fills it before, whose stage may be later still.
+static LogicalResult checkFills(Ring &ring) {
+  llvm::MapVector<Block *, SmallVector<RingUse *>> blocks;
+  for (RingUse &use : ring.uses)
+    if (!use.store && !ring.isReadByProducer() && getLoopOfTrips(use.getSite()))
+      blocks[use.getBlock()].push_back(&use);
+  for (ArrayRef<RingUse *> uses : llvm::make_second_range(blocks)) {
+    SmallVector<int64_t> times = getFillTimes(uses);
+    auto findEarly = [&](int64_t depth) -> std::optional<size_t> {
+      for (size_t place = 0; place < times.size(); ++place) {
+        std::pair<size_t, int64_t> at = findUseBefore(place, times.size(), depth);
+        size_t before = at.first;
+        int64_t time = times[place] + at.second;
+        bool isSaid =
+            uses[place]->loads.front().getOrder() || uses[before]->loads.front().getOrder();
+        if (time < times[before] || (time == times[before] && place < before && !isSaid))
+          return place;
+      }
+      return std::nullopt;
+    };
+    std::optional<size_t> early = findEarly(ring.depth);
+    if (!early)
+      continue;
+    int64_t least = ring.depth;
+    while (findEarly(++least))
+      ;
+    InFlightDiagnostic error = uses[*early]->getSite()->emitOpError("expected at least ")
+                               << least << " slots ('depth') of the ring, since it fills a slot "
+                               << "that another load of the ring has to fill before, at a later "
+                               << "stage, got " << ring.depth;
+    size_t before = findUseBefore(*early, times.size(), ring.depth).first;
+    error.attachNote(uses[before]->getSite()->getLoc()) << "the other load";
+    return error;
+  }
+  return success();
+}
+
 /// Copies that take programs in turn meet nowhere: none fills a slot for the others, or its part of
 /// one.
 static LogicalResult checkTurns(KernelOp kernel, RingPlan &plan) {
@@ -199,7 +248,12 @@ static LogicalResult checkTurns(KernelOp kernel, RingPlan &plan) {
     if (!takesTurns(kernel, ring.producer))
       continue;
     Operation *site = ring.uses.front().getSite();
-    if (ring.isOwn())
+    bool isLoadedForItself = ring.isReadByProducer() && !ring.uses.front().store;
+    if (isLoadedForItself && kernel->hasAttr(kBlockProgramsAttrName))
+      return site->emitOpError("expected a load without '")
+             << spellDecision(site, "atom") << "', since copies of role \""
+             << ring.producer.getName() << "\" run a program each ('programs_per_block')";
+    if (ring.isOwn() || isLoadedForItself)
       return site->emitOpError("expected another role to fill the ring, since copies of role \"")
              << ring.producer.getName() << "\" take programs in turn";
     if (!ring.countsBytes() && ring.completion != Completion::InOrder)
@@ -222,7 +276,7 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
   if (chip.knownSlots && failed(checkKnownSlots(*plan)))
     return failure();
   for (Ring &ring : *plan)
-    if (failed(checkHeldSlots(ring)))
+    if (failed(checkHeldSlots(ring)) || failed(checkFills(ring)))
       return failure();
   for (Ring &ring : *plan)
     if (ring.isReadByProducer() && failed(checkTripsAhead(*plan, ring)))

@@ -139,13 +139,27 @@ LogicalResult HandOverDecider::add(OpOperand &use, RoleAttr role) {
   return success();
 }
 
+/// Whether what a role runs takes a value of another's: not what an op of none computes for that
+/// one.
+static bool isTakenFromOther(OpOperand &use, RoleAttr role) {
+  llvm::SetVector<StringRef> makers = findMakers(use.get());
+  makers.remove(role.getName());
+  return !makers.empty() && !isOfOther(use.getOwner(), role.getName());
+}
+
+/// What stands in a loop or a condition may have a role of its own.
 LogicalResult HandOverDecider::find(Operation *op, RoleAttr role) {
-  WalkResult result = op->walk([&](Operation *inner) -> WalkResult {
+  WalkResult result = op->walk<WalkOrder::PreOrder>([&](Operation *inner) -> WalkResult {
+    if (StringRef name = getRoleName(inner); !name.empty() && name != role.getName()) {
+      FailureOr<RoleAttr> own = findRole(inner, name);
+      return failed(own) || failed(find(inner, *own)) ? WalkResult::interrupt()
+                                                      : WalkResult::skip();
+    }
     for (OpOperand &operand : inner->getOpOperands()) {
       Value value = operand.get();
       Operation *around = value.getParentBlock()->getParentOp();
       if (!isa<RankedTensorType>(value.getType()) ||
-          (op->isAncestor(around) && !isWrittenForDot(operand)))
+          (op->isAncestor(around) && !isWrittenForDot(operand) && !isTakenFromOther(operand, role)))
         continue;
       FailureOr<StringRef> maker = findMaker(value, op);
       if (failed(maker) || failed(add(operand, role)))

@@ -1,5 +1,6 @@
 // When a role reads what it has loaded for itself, if nobody says when.
 #include "CutParts.h"
+#include "GlobalAccesses.h"
 #include "Rings.h"
 #include "Trip.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -144,6 +145,12 @@ static std::optional<StagedUser> findFirstReader(Ring &ring, RingUse &use) {
   return first;
 }
 
+/// Whether the loop may store over what a use brings: then the next trip's loads wait for this one.
+static bool isStoredOver(RingUse &use) {
+  Operation *loop = getLoopOfTrips(use.getSite());
+  return loop && llvm::any_of(use.loads, [&](LoadOp load) { return mayStoreLoaded(loop, load); });
+}
+
 bool kiln::isWrittenLater(Ring &ring, RingUse &use) {
   if (!ring.isWritten())
     return false;
@@ -155,15 +162,15 @@ bool kiln::isWrittenLater(Ring &ring, RingUse &use) {
   if (std::optional<StagedUser> user = findFirstReader(ring, use))
     return user->stage + user->later != int64_t(load.getStage().value_or(0));
   SmallVector<Hold> holds = getHolds(ring, use.getBlock());
-  return hasSlots(holds, ring.depth, /*ahead=*/1, /*isWritten=*/true) ||
-         !hasSlots(holds, ring.depth, /*ahead=*/0, /*isWritten=*/false);
+  bool hasTwo = !isStoredOver(use) && hasSlots(holds, ring.depth, /*ahead=*/1, /*isWritten=*/true);
+  return hasTwo || !hasSlots(holds, ring.depth, /*ahead=*/0, /*isWritten=*/false);
 }
 
-/// As many trips as the slots of the ring allow.
+/// As many trips as the slots of the ring and stores of the loop allow.
 static int64_t countTripsOf(Ring &ring, RingUse &use) {
   SmallVector<Hold> holds = getHolds(ring, use.getBlock());
   int64_t least = isWrittenLater(ring, use), ahead = std::max(ring.depth - 1, least);
-  if (isUsedInside(ring, use))
+  if (isUsedInside(ring, use) || isStoredOver(use))
     return least;
   for (LoadOp load : use.loads)
     if (std::optional<int64_t> most = countTripsToTell(load))

@@ -242,7 +242,8 @@ LogicalResult RingRealiser::realise() {
         continue;
       rewriter.setInsertionPointAfter(use.getSite());
       PutOp made = put(ring, use);
-      for (RoleAttr role : use.readers)
+      // Who reads one use of a ring passes by what others bring for other roles.
+      for (RoleAttr role : ring.getConsumers())
         setPlace(ring, stages.at(use.getSite()), made, get(ring, use, role));
     }
   for (auto [ring, put] : written)

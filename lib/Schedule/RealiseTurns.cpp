@@ -132,9 +132,10 @@ FailureOr<Value> ProgramDealer::count(Block &block, RingSide side, IRMapping &ma
     }
     auto condition = dyn_cast<scf::IfOp>(op);
     if (!condition)
-      return op.emitOpError("expected uses of rings in conditions and in loops whose trips are "
-                            "counted alone, since copies of role \"")
-             << role.getName() << "\" take programs in turn ('turns')";
+      return emitError(op.getLoc())
+             << "expected bounds and conditions of ring uses that follow from the program's "
+             << "number, since copies of role \"" << role.getName()
+             << "\" take programs in turn: a 'while' tells as it goes how many trips it has";
     FailureOr<Value> is = evaluate(condition.getCondition(), mapping);
     FailureOr<Value> then = count(condition.getThenRegion().front(), side, mapping);
     FailureOr<Value> otherwise = Value();

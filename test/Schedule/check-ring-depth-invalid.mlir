@@ -3,7 +3,7 @@
 // RUN: tile-opt %s --tile-pipeline=stop-after=layout --tile-check-schedule -split-input-file -verify-diagnostics
 
 !view = !tile.view<?x?xf32>
-#facts = #tile.facts<pointer = 16, strides = [16, 4], extents = [16, 16]>
+#facts = #tile.facts<noalias, pointer = 16, strides = [16, 4], extents = [16, 16]>
 module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
 tile.kernel @far(%a: !view {tile.facts = #facts}, %c: !view) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
   %c0 = arith.constant 0 : index

@@ -154,6 +154,40 @@ tile.kernel @own(%a: !view {tile.facts = #facts}, %c: !view, %n: index)
 
 // -----
 
+// Nor do copies that an engine brings tiles, nor those that run a program each.
+!view = !tile.view<?xf16>
+#rows = #tile.layout<offset = [[1],[2],[4],[8],[16],[32],[64],[128]]>
+#facts = #tile.facts<pointer = 16, strides = [2], noalias>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @engine(%a: !view {tile.facts = #facts}, %c: !view, %n: index)
+    attributes {tile.roles = [#tile.role<"all", warps = 4>], tile.turns = {all = 2 : i64},
+                tile.persistent = #tile.persistent<programs = 2>} grid { tile.grid %n } {
+  %x = tile.program_id x
+  // expected-error@+1 {{expected another role to fill the ring, since copies of role "all" take programs in turn}}
+  %t = tile.load %a[%x] {atom = #nvptx.tma, buffer = !tile.buffer<256xf16, #rows>, role = "all"} : !view -> tensor<256xf16>
+  tile.store %t, %c[%x] {role = "all"} : tensor<256xf16>, !view
+  tile.return
+}
+}
+
+// -----
+
+!view = !tile.view<?xf16>
+#rows = #tile.layout<offset = [[1],[2],[4],[8],[16],[32],[64],[128]]>
+#facts = #tile.facts<pointer = 16, strides = [2], noalias>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @programs(%a: !view {tile.facts = #facts}, %c: !view, %n: index)
+    attributes {tile.block_programs = 2} grid { tile.grid %n } {
+  %x = tile.program_id x
+  // expected-error@+1 {{expected a load without 'atom', since copies of role "program" run a program each ('programs_per_block')}}
+  %t = tile.load %a[%x] {tile.atom = "tma"} : !view -> tensor<256xf16>
+  tile.store %t, %c[%x] : tensor<256xf16>, !view
+  tile.return
+}
+}
+
+// -----
+
 #copy = #nvptx.cp_async<16>
 !view = !tile.view<?xf16>
 #facts = #tile.facts<pointer = 16, strides = [2]>
@@ -167,6 +201,29 @@ tile.kernel @shares(%a: !view {tile.facts = #facts}, %c: !view, %n: index)
   // expected-error@+1 {{expected copies of role "load", which take programs in turn, to bring what an engine counts or what goes through registers, since copies by warps are of all of a role's}}
   %t = tile.load %a[%at] {atom = #copy, ring = "r", depth = 2, role = "load"} : !view -> tensor<1024xf16>
   tile.store %t, %c[%at] {role = "all"} : tensor<1024xf16>, !view
+  tile.return
+}
+}
+
+// -----
+
+// Two loads of a trip go round three slots: the first fills one two trips after the second has to.
+!view = !tile.view<?x?xf32, strides [?, 1]>
+#facts = #tile.facts<noalias, pointer = 16, strides = [16, 4], extents = [16, 16]>
+#roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 4>]
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @overtakes(%a: !view {tile.facts = #facts}, %c: !view) attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n = tile.dim %a, 1 : !view
+  scf.for %k = %c0 to %n step %c16 {
+    // expected-error@+1 {{expected at least 4 slots ('depth') of the ring, since it fills a slot that another load of the ring has to fill before, at a later stage, got 3}}
+    %x = tile.load %a[%c0, %k] {tile.atom = "cp_async", ring = "r", depth = 3, role = "load"} : !view -> tensor<32x16xf32>
+    tile.store %x, %c[%c0, %k] {role = "use"} : tensor<32x16xf32>, !view
+    // expected-note@+1 {{the other load}}
+    %y = tile.load %a[%c16, %k] {tile.atom = "cp_async", ring = "r", stage = 2, role = "load"} : !view -> tensor<32x16xf32>
+    tile.store %y, %c[%c16, %k] {role = "use"} : tensor<32x16xf32>, !view
+  }
   tile.return
 }
 }

@@ -101,4 +101,42 @@ tile.kernel @told(%a: !view, %b: !view) attributes {tile.roles = #roles} {
   }
   tile.return
 }
+
+// A condition's result is that of the role which the condition says. What stands in it keeps its own
+// role: each trip hands the sum to it, and what it makes of that back.
+// CHECK-LABEL: tile.kernel @around
+// CHECK: role #tile.role<"make"
+// CHECK: scf.for
+// CHECK: tile.get
+// CHECK: scf.if
+// CHECK: math.absf
+// CHECK: tile.put
+// CHECK: role #tile.role<"use"
+// CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%[[CARRIED:.*]] =
+// CHECK: tile.put
+// CHECK: tile.write %[[CARRIED]]
+// CHECK: scf.if
+// CHECK: tile.get
+// CHECK: %[[READ:.*]] = tile.read
+// CHECK: scf.yield %[[READ]]
+// CHECK: else
+// CHECK: scf.yield %[[CARRIED]]
+// CHECK: tile.store %[[SUM]]
+tile.kernel @around(%b: !view, %n: index, %m: index) attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %c512 = arith.constant 512 : index
+  %zero = arith.constant dense<0.0> : !t
+  %sum = scf.for %i = %c0 to %n step %c512 iter_args(%x = %zero) -> (!t) {
+    %is = arith.cmpi slt, %i, %m : index
+    %next = scf.if %is -> (!t) {
+      %y = math.absf %x {tile.role = "make"} : !t
+      scf.yield %y : !t
+    } else {
+      scf.yield %x : !t
+    } {tile.role = "use"}
+    scf.yield %next : !t
+  }
+  tile.store %sum, %b[%c0] {role = "use"} : !t, !view
+  tile.return
+}
 }

@@ -68,3 +68,28 @@ tile.kernel @told(%a: !view {tile.facts = #facts}, %c: !view)
   tile.return
 }
 }
+
+// -----
+
+// Nothing is loaded ahead that the trip before may store over, however many slots there are: it is
+// read, and through registers written, in its own trip.
+!view = !tile.view<?xf32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// CHECK-LABEL: tile.kernel @in_place
+// CHECK: tile.put {{.*}}stage = 0
+// CHECK: tile.get {{.*}}stage = 0
+// CHECK: tile.put {{.*}}stage = 0
+// CHECK: tile.get {{.*}}stage = 0
+tile.kernel @in_place(%a: !view, %b: !view) attributes {tile.roles = [#tile.role<"all", warps = 4>]} {
+  %c0 = arith.constant 0 : index
+  %c512 = arith.constant 512 : index
+  %n = tile.dim %a, 0 : !view
+  scf.for %i = %c0 to %n step %c512 {
+    %x = tile.load %a[%i] {tile.atom = "cp_async", depth = 3} : !view -> tensor<512xf32>
+    %y = tile.load %b[%i] {tile.atom = "through_registers", depth = 2} : !view -> tensor<512xf32>
+    %z = arith.addf %x, %y : tensor<512xf32>
+    tile.store %z, %a[%i] : tensor<512xf32>, !view
+  }
+  tile.return
+}
+}

@@ -90,6 +90,33 @@ tile.kernel @places(%q: !view, %k: !view, %n: index) attributes {tile.roles = #r
   tile.return
 }
 
+// Each of two roles uses one of two tiles that take turns in a ring: it passes by the other's.
+// CHECK-LABEL: tile.kernel @passes_by
+tile.kernel @passes_by(%a: !view, %b: !view, %n: index) attributes {tile.roles = #roles} {
+  // CHECK: %[[R:.*]] = tile.channel full = 1 empty = 12
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %n step %c32 {
+    // CHECK: tile.put %[[R]]
+    // CHECK: tile.get %[[R]]{{.*}} {role = "mma"}
+    // CHECK-NEXT: tile.read {{.*}}role = "mma"
+    // CHECK-NEXT: tile.next %[[R]] {role = "more"}
+    // CHECK-NEXT: tile.get %[[R]]{{.*}} {role = "more"}
+    // CHECK-NOT: tile.read
+    // CHECK: tile.put %[[R]]
+    // CHECK-NOT: tile.read
+    // CHECK: tile.get %[[R]]{{.*}} {role = "mma"}
+    // CHECK-NEXT: tile.next %[[R]] {role = "more"}
+    // CHECK-NEXT: tile.get %[[R]]{{.*}} {role = "more"}
+    // CHECK-NEXT: tile.read {{.*}}role = "more"
+    %x = tile.load %a[%i, %c0] {atom = #copy, buffer = !tile_, role = "load"} : !view -> !t
+    tile.store %x, %a[%i, %c32] {role = "mma"} : !t, !view
+    %y = tile.load %b[%i, %c0] {atom = #copy, buffer = !tile_, role = "load"} : !view -> !t
+    tile.store %y, %b[%i, %c32] {role = "more"} : !t, !view
+  } {tile.depth = 3}
+  tile.return
+}
+
 // Two roles use what a third loads: each gets it.
 // CHECK-LABEL: tile.kernel @readers
 tile.kernel @readers(%a: !view, %b: !view, %n: index) attributes {tile.roles = #roles} {

@@ -66,7 +66,7 @@ tile.kernel @while(%n: index) attributes {tile.turns = {mma = 2 : i64}, tile.war
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       scf.for %p = %c0 to %n step %c1 {
-        // expected-error@+1 {{expected uses of rings in conditions and in loops whose trips are counted alone, since copies of role "mma" take programs in turn ('turns')}}
+        // expected-error@+1 {{expected bounds and conditions of ring uses that follow from the program's number, since copies of role "mma" take programs in turn: a 'while' tells as it goes how many trips it has}}
         %end = scf.while (%i = %p) : (index) -> index {
           %more = arith.cmpi slt, %i, %n : index
           scf.condition(%more) %i : index

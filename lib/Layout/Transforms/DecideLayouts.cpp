@@ -213,13 +213,14 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
       operand->set(conversion);
       // Of one role for another, or what copies do not share out as those of the maker do: they
       // find it in a slot. What no role makes, as a constant, each makes for itself.
-      unsigned copies = threads.of(user).copies;
-      bool isOfOthers = !(threads.of(value) == threads.of(user));
+      Operation *taker = findTaker(user);
+      unsigned copies = threads.of(taker).copies;
+      bool isOfOthers = !(threads.of(value) == threads.of(taker));
       bool isAcross = getCopiesDim(getLayout(value), copies) != getCopiesDim(layout, copies);
       llvm::SetVector<StringRef> makers;
-      if (isOfOthers || (isAcross && !getRoleName(user).empty()))
+      if (isOfOthers || (isAcross && !getRoleName(taker).empty()))
         makers = findMakers(value);
-      bool isHandedOver = !makers.empty() && (isOfOthers || !makers.contains(getRoleName(user)));
+      bool isHandedOver = !makers.empty() && (isOfOthers || !makers.contains(getRoleName(taker)));
       if (!isInBuffer(value) && !isHandedOver)
         continue;
       followUser(conversion, user);
@@ -228,6 +229,13 @@ struct DecideLayouts : kiln::impl::DecideLayoutsBase<DecideLayouts> {
           conversion->setAttr(spellDecision(conversion, "role"), builder.getStringAttr(keeper));
     }
     return success();
+  }
+
+  /// Who takes what an op uses: of what a condition of a role hands on, the condition.
+  static Operation *findTaker(Operation *user) {
+    Operation *parent = user->getParentOp();
+    bool isHandedOn = isa<scf::YieldOp>(user) && isa<scf::IfOp>(parent);
+    return isHandedOn && !getRoleName(parent).empty() ? parent : user;
   }
 
   /// The role that has what becomes of an operand, if more than one makes it.

@@ -173,15 +173,58 @@ struct Split : Moves<Split, SplitOp> {
 };
 
 struct Bitcast : Elements<Bitcast, BitcastOp> {
+  /// Copies share out both sides alike; who has all bits of an element has those of its parts.
   void inferLayouts(Operation *op, LayoutInference &inference) const {
     if (cast<BitcastOp>(op).keepsElements())
       return followOperands(op, inference, LayoutInference::Plain);
+    Value result = op->getResult(0);
+    const Entry &input = inference.lookup(op->getOperand(0), op);
+    bool areParts = shapeOf(op->getOperand(0)).back() < shapeOf(result).back();
+    if (inference.getThreads(op).copies > 1 && areParts)
+      if (std::optional<LinearLayout> parts = regroup(input.layout, shapeOf(result)))
+        return inference.set(result, *parts, LayoutInference::Plain);
     makeBlocked(op, inference, LayoutInference::Plain);
   }
   LinearLayout getWantedLayout(Operation *op, OpOperand &operand,
                                const LayoutInference &inference) const {
-    return cast<BitcastOp>(op).keepsElements() ? getResults(operand, inference)
-                                               : getHere(operand, inference);
+    if (cast<BitcastOp>(op).keepsElements())
+      return getResults(operand, inference);
+    LinearLayout here = getHere(operand, inference), result = inference.get(op->getResult(0));
+    int64_t copies = inference.getThreads(op).copies;
+    if (findSharedDims(here, copies) == findSharedDims(result, copies))
+      return here;
+    return regroup(result, shapeOf(operand.get())).value_or(here);
+  }
+
+private:
+  /// The dimensions along which copies have parts of a tensor.
+  static SmallVector<bool> findSharedDims(const LinearLayout &layout, int64_t copies) {
+    SmallVector<bool> shared(layout.getShape().size());
+    ArrayRef<LinearLayout::Basis> warps = layout.getBases(kWarp);
+    size_t bits = std::min<size_t>(llvm::Log2_64_Ceil(copies), warps.size());
+    for (const auto &basis : warps.take_back(bits))
+      for (auto [dim, value] : llvm::enumerate(basis))
+        shared[dim] = shared[dim] || value != 0;
+    return shared;
+  }
+  /// The same bits by the same threads, as more or fewer elements a row; nothing if a thread has
+  /// not all bits of one.
+  static std::optional<LinearLayout> regroup(LinearLayout layout, ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> now = layout.getShape();
+    while (now.back() < shape.back()) {
+      now.back() *= 2;
+      layout = joinPairs(layout).reshapeOuts(now);
+    }
+    while (now.back() > shape.back()) {
+      now.back() /= 2;
+      SmallVector<int64_t> pairs(now);
+      pairs.push_back(2);
+      std::optional<LinearLayout> each = splitPairs(layout.reshapeOuts(pairs));
+      if (!each)
+        return std::nullopt;
+      layout = *each;
+    }
+    return now.back() == shape.back() ? std::optional(layout) : std::nullopt;
   }
 };
 

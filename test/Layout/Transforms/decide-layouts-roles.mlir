@@ -185,3 +185,23 @@ tile.kernel @left_behind(%a: !tile.view<?xf16> {tile.facts = #tile.facts<pointer
   tile.return
 }
 }
+
+// -----
+
+// Each copy has bytes of its own, and the smaller elements that lie in them.
+// PLACED: #[[BYTES:.*]] = #tile.layout<register = {{\[}}[0,1],[0,2],[0,4],[0,8],[32,0]], lane = {{\[}}[0,16],[0,32],[1,0],[2,0],[4,0]], warp = {{\[}}[8,0],[16,0],[64,0]]>
+// PLACED: #[[HALVES:.*]] = #tile.layout<register = {{\[}}[0,1],[0,2],[0,4],[0,8],[0,16],[32,0]], lane = {{\[}}[0,32],[0,64],[1,0],[2,0],[4,0]], warp = {{\[}}[8,0],[16,0],[64,0]]>
+// PLACED-LABEL: tile.kernel @unpacked
+// PLACED: tile.bitcast {{.*}} : tensor<128x64xi8, #[[BYTES]]> -> tensor<128x128xf4E2M1FN, #[[HALVES]]>
+#packed = #tile.facts<pointer = 16, strides = [16, 1], extents = [0, 16]>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+tile.kernel @unpacked(%a: !tile.view<?x?xi8> {tile.facts = #packed}, %c: !tile.view<?x?xf32>)
+    attributes {tile.roles = [#tile.role<"all", warps = 4, copies = 2>]} {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0, %c0] {role = "all"} : !tile.view<?x?xi8> -> tensor<128x64xi8>
+  %y = tile.bitcast %x : tensor<128x64xi8> -> tensor<128x128xf4E2M1FN>
+  %z = arith.extf %y : tensor<128x128xf4E2M1FN> to tensor<128x128xf32>
+  tile.store %z, %c[%c0, %c0] {role = "all"} : tensor<128x128xf32>, !tile.view<?x?xf32>
+  tile.return
+}
+}

@@ -12,7 +12,7 @@ KNOWN = {
         r"expected 'tile.persistent' to group whole clusters",
     ),
     "tile-realise-parts": (
-        r"expected 'part_stages' and 'part_orders' by which the dot of part \d+ comes behind that",
+        r"expected 'part_\w+'( and 'part_\w+')? by which the dot of part \d+ comes behind ",
         r"expected parts each of which every thread has a share of",
         r"expected operands that are read out of shared memory part by part",
         r"expected 'parts' of so many rows and columns of an operand that the order of its buffer",
@@ -50,7 +50,6 @@ KNOWN = {
     ),
     "tile-realise-turns": (
         r"expected bounds and conditions of ring uses that follow from the program's number, since",
-        r"expected uses of rings in conditions and in loops whose trips are counted alone, since",
         r"expected another role to fill the ring, since copies of role .* take programs in turn",
     ),
     "tile-realise-copies": (
@@ -66,6 +65,11 @@ KNOWN = {
     "tile-check-protocol": (r"expected accumulators of at most \d+ bytes of tensor memory on",),
     "tile-plan-shared-memory": (r"expected at most \d+ bytes of shared memory on",),
 }  # fmt: skip
+
+
+# What a launch refuses, since zeros would lead a program beyond the grid astray
+# (docs/rationale/clusters.md): the grid of a kernel with a `while`.
+UNROUNDED = "expected a grid of whole clusters of"
 
 
 def is_known(refuser: str, message: str, pins: dict[str, dict]) -> bool:

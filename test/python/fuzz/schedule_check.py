@@ -13,7 +13,7 @@ from pathlib import Path
 
 import kernel_check
 import numpy as np
-from known_refusals import is_known
+from known_refusals import UNROUNDED, is_known
 from schedule_catalogue import KERNELS
 from schedule_writer import Case
 
@@ -47,6 +47,9 @@ def check(case: Case) -> str:
             kernel(*args.values(), _device=f"emu:{case.chip}")
         except kiln.CompileError as error:
             return refused(kernel, args.values(), case, error)
+        except kiln.LaunchError as error:
+            is_open = UNROUNDED in str(error) and "while " in case.text
+            return f"refused: {error}" if is_open else f"LaunchError: {error}"
         except Exception as error:  # whatever it is, a kernel that compiles must run
             return f"{type(error).__name__}: {error}"
         for name, (want, allowed) in outputs.items():

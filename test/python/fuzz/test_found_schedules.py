@@ -44,6 +44,41 @@ FOUND = {
          "kernel": {"roles": [{"name": "all", "warps": 4, "copies": 2}]}},
         [{"m": 24, "n": 70, "k": 64, "steps": 3, "batches": 1}],
     ),
+    "a condition is of another role than the product in it": Case(
+        356574311, "gfx950", "sparse", {"M": 16, "N": 64, "K": 64, "both": True, "while": False},
+        {"if": {"role": "load"}, "d": {"role": "mma"},
+         "kernel": {"roles": [{"name": "mma", "warps": 1}, {"name": "load", "warps": 1}]}},
+        [{"m": 16, "n": 64, "k": 128}],
+    ),
+    "copies hand what they share out to a condition of another role": Case(
+        1, "sm_80", "sparse", {"M": 64, "N": 64, "K": 32, "both": True, "while": True},
+        {"if": {"role": "load"}, "d": {"role": "mma", "atom": "mma_sync"},
+         "kernel": {"roles": [{"name": "mma", "warps": 2, "copies": 2},
+                              {"name": "load", "warps": 2}]}},
+        [{"m": 70, "n": 64, "k": 96}],
+    ),
+    "two roles read tiles that take turns in a ring": Case(
+        3348455875, "sm_100a", "attention",
+        {"M": 128, "B": 16, "D": 32, "causal": False, "whole": True, "out": "bf16"},
+        {"k": {"atom": "tma", "ring": "all", "depth": 5}, "s": {"role": "load"},
+         "v": {"atom": "tma", "ring": "all"}, "o": {"role": "mma", "atom": "mma_sync"},
+         "out": {"role": "mma"},
+         "kernel": {"roles": [{"name": "load", "warps": 4}, {"name": "mma", "warps": 4}]}},
+        [{"rows": 128, "keys": 64}],
+    ),
+    "copies share out the rows of both sides of a bitcast": Case(
+        2638397852, "sm_90a", "blocks",
+        {"M": 96, "N": 64, "K": 128, "kinds": ["f4E2M1FN", "f4E2M1FN"], "block": 32, "gate": False},
+        {"kernel": {"roles": [{"name": "all", "warps": 4, "copies": 2}]}},
+        [{"m": 8, "n": 64, "k": 32}],
+    ),
+    "a ring has more slots than a loop that stores over it has trips to fill ahead": Case(
+        1, "gfx1201", "relay",
+        {"N": 32, "K": 16, "ahead": False, "by": "store", "again": False, "behind": False},
+        {"x": {"atom": "through_registers", "depth": 2},
+         "kernel": {"roles": [{"name": "all", "warps": 1}]}},
+        [{"rows": 64, "columns": 32}],
+    ),
 }  # fmt: skip
 
 # What cannot be is refused in front, at its line.
@@ -78,6 +113,25 @@ REFUSED = {
          "kernel": {"roles": [{"name": "load", "warps": 4},
                               {"name": "mma", "warps": 2, "turns": 2}], "persistent": (5, 1)}},
         [{"groups": 3, "trips": 5, "m": 2}],
+    ),
+    "expected at least 4 slots ('depth') of the ring, since it fills a slot that another load": Case(
+        35369139, "gfx1201", "nested",
+        {"M": 64, "N": 64, "K": 64, "dots": True, "late": True, "counted": False},
+        {"x": {"atom": "through_registers"}, "d": {"role": "mma", "atom": "matrix"},
+         "z": {"role": "load", "atom": "through_registers", "stage": 2}, "loop": {"depth": 3},
+         "kernel": {"roles": [{"name": "mma", "warps": 4}, {"name": "load", "warps": 1}]}},
+        [{"m": 80, "n": 96, "k": 192, "groups": 2}],
+    ),
+    "expected a load without 'atom', since copies of role \"program\" run a program each": Case(
+        1202541549, "sm_100a", "sequel",
+        {"M": 128, "N": 64, "K": 16, "scale": False, "else": False, "batch": False},
+        {"x": {"atom": "tma"}, "kernel": {"programs_per_block": 4}},
+        [{"m": 72, "n": 64, "k": 16, "steps": 0, "batches": 1}],
+    ),
+    "expected a grid of whole clusters of 2 x 1 x 1 programs, got 1 x 1 x 1": Case(
+        966692109, "sm_100a", "sparse",
+        {"M": 128, "N": 32, "K": 32, "both": False, "while": True},
+        {"kernel": {"cluster": (2, 1)}}, [{"m": 96, "n": 32, "k": 32}],
     ),
 }  # fmt: skip
 
