@@ -71,13 +71,21 @@ bool ColumnDecider::mayBeOver(const TensorUse &operand, const TensorUse &sum,
 
 /// Slots of one channel go back in one way, so sums that could have one are all written over or
 /// none, but where the source says so of both: else they would need more channels than it spares.
+/// One that may have the columns of a sum that stays in tensor memory needs no other channel.
 void ColumnDecider::cover(ArrayRef<TensorUse *> alike) {
   llvm::MapVector<TensorUse *, TensorUse *> found; // an operand by its sum
   DenseSet<TensorUse *> operands;
+  SmallVector<TensorUse *> rivals(llvm::make_filter_range(alike, [&](TensorUse *sum) {
+    return llvm::none_of(uses.all, [&](TensorUse &other) {
+      bool stays = other.kind == TensorUse::Chosen || other.kind == TensorUse::Carried;
+      return stays && other.getSlotKind(role).isLike(sum->getSlotKind(role)) &&
+             mayShare(*sum, other);
+    });
+  }));
   auto find = [&](TensorUse *sum, bool arePinned) {
     for (TensorUse &operand : uses.all)
       if (!operand.isSum() && (!arePinned || (isPinned(operand) && isPinned(*sum))) &&
-          mayBeOver(operand, *sum, alike)) {
+          mayBeOver(operand, *sum, rivals)) {
         if (operands.insert(&operand).second)
           found[sum] = &operand;
         return;
@@ -91,7 +99,7 @@ void ColumnDecider::cover(ArrayRef<TensorUse *> alike) {
     if (!sum->over)
       find(sum, /*arePinned=*/false);
   bool areAll = llvm::all_of(alike, [&](TensorUse *sum) {
-    return found.contains(sum) ||
+    return found.contains(sum) || !llvm::is_contained(rivals, sum) ||
            llvm::none_of(found, [&](auto &entry) { return mayShare(*sum, *entry.first); });
   });
   if (areAll)

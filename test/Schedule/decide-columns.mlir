@@ -195,3 +195,38 @@ tile.kernel @from_trip_to_trip(%n: index) {
   }
   tile.return
 }
+
+// The last sum, which no loop keeps, has the columns of the loop's; so what is made of the scores is still written over them.
+// CHECK-LABEL: tile.kernel @behind_the_loop
+// CHECK: tile.wait %{{.*}} {tile.carried = "tensor_memory", tile.columns = 1 : i64}
+// CHECK: tile.wait %{{.*}} {tile.columns = 0 : i64}
+// CHECK: tile.start_dot {{.*}} tile.operand_columns = 0 : i64
+// CHECK: tile.wait %{{.*}} {tile.columns = 1 : i64}
+tile.kernel @behind_the_loop(%n: index) {
+  tile.warp_groups(%n : index) {
+    role #tile.role<"mma", warps = 4> {
+      %x = tile.alloc : !a
+      %y = tile.alloc : !b
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %no = arith.constant false
+      %zero = arith.constant dense<0.0> : !t
+      %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> !t {
+        %p = tile.pend %acc : !pending
+        %e = tile.start_dot %x, %y, %p {atom = #atom} : !a, !b -> !pending
+        %u = tile.wait %e in_flight = 0 {tile.carried = "tensor_memory"} : !pending -> !t
+        scf.yield %u : !t
+      }
+      %none = ub.poison : !pending
+      %d = tile.start_dot %x, %y, %none when %no {atom = #atom} : !a, !b -> !pending
+      %s = tile.wait %d in_flight = 0 : !pending -> !t
+      %w = arith.truncf %s : !t to !x
+      %less = arith.addf %sum, %zero : !t
+      %q = tile.pend %less : !pending
+      %f = tile.start_dot %w, %y, %q {atom = #atom} : !x, !b -> !pending
+      %v = tile.wait %f in_flight = 0 : !pending -> !t
+      tile.print "last" (%v) : !t
+    }
+  }
+  tile.return
+}

@@ -200,7 +200,8 @@ def test_attention_in_all_of_tensor_memory(rng, own: bool, columns: bool) -> Non
 def check_attention(rng, **said) -> None:
     said = HEADS | said
     m = int(rng.integers(1, 2 * said["BM"]))
-    for n in (int(rng.integers(1, said["BN"] + 1)), int(rng.integers(said["BN"] + 1, 400))):
+    # Of one key the loop has one trip, as is known when it is compiled.
+    for n in (1, int(rng.integers(2, said["BN"] + 1)), int(rng.integers(said["BN"] + 1, 400))):
         q, k, v = (rng.standard_normal((rows, said["D"])).astype(BF16) for rows in (m, n, n))
         o = np.full((m, said["D"]), np.nan, F32)
         attention.options(device=CHIP)(q, k, v, o, **said)
