@@ -253,7 +253,7 @@ static LogicalResult checkTurns(KernelOp kernel, RingPlan &plan) {
       return site->emitOpError("expected a load without '")
              << spellDecision(site, "atom") << "', since copies of role \""
              << ring.producer.getName() << "\" run a program each ('programs_per_block')";
-    if (ring.isOwn() || isLoadedForItself)
+    if (ring.isOwn())
       return site->emitOpError("expected another role to fill the ring, since copies of role \"")
              << ring.producer.getName() << "\" take programs in turn";
     if (!ring.countsBytes() && ring.completion != Completion::InOrder)

@@ -154,24 +154,7 @@ tile.kernel @own(%a: !view {tile.facts = #facts}, %c: !view, %n: index)
 
 // -----
 
-// Nor do copies that an engine brings tiles, nor those that run a program each.
-!view = !tile.view<?xf16>
-#rows = #tile.layout<offset = [[1],[2],[4],[8],[16],[32],[64],[128]]>
-#facts = #tile.facts<pointer = 16, strides = [2], noalias>
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @engine(%a: !view {tile.facts = #facts}, %c: !view, %n: index)
-    attributes {tile.roles = [#tile.role<"all", warps = 4>], tile.turns = {all = 2 : i64},
-                tile.persistent = #tile.persistent<programs = 2>} grid { tile.grid %n } {
-  %x = tile.program_id x
-  // expected-error@+1 {{expected another role to fill the ring, since copies of role "all" take programs in turn}}
-  %t = tile.load %a[%x] {atom = #nvptx.tma, buffer = !tile.buffer<256xf16, #rows>, role = "all"} : !view -> tensor<256xf16>
-  tile.store %t, %c[%x] {role = "all"} : tensor<256xf16>, !view
-  tile.return
-}
-}
-
-// -----
-
+// Copies that run a program each bring themselves nothing by an engine.
 !view = !tile.view<?xf16>
 #rows = #tile.layout<offset = [[1],[2],[4],[8],[16],[32],[64],[128]]>
 #facts = #tile.facts<pointer = 16, strides = [2], noalias>

@@ -69,15 +69,10 @@ def test_a_store_behind_a_copy(rng, chip: str, atom: str) -> None:
 @pytest.mark.parametrize("ahead", [0, 64])
 @pytest.mark.parametrize("chip, atom", CHIPS)
 def test_stores_in_a_loop(rng, chip: str, atom: str, ahead: int, depth: int) -> None:
-    """A ring that is filled trips ahead would read what is not stored yet, or be stored over."""
+    """Nothing is copied ahead of such stores, however many slots the ring has."""
     a, c = operands(rng, 5)
     tiles = a.astype(np.float64).reshape(64, 5, 64)
-    made = looped.options(device=f"emu:{chip}")
-    if depth > 1:
-        with pytest.raises(kiln.CompileError, match="what may access the same memory"):
-            made(a, c, atom, depth, ahead)
-        return
-    made(a, c, atom, depth, ahead)
+    looped.options(device=f"emu:{chip}")(a, c, atom, depth, ahead)
     np.testing.assert_array_equal(c, tiles[:, 0] if ahead else tiles.sum(1))
 
 

@@ -253,7 +253,8 @@ REFUSED = [
     ("kiln.pin(kiln.pin(kiln.dot(v.load((0, 0), (8, 8)), v.load((0, 0), (8, 8))), swap=True), "
      "swap=True)", "expected one decision about swap, got two"),
     (f"kiln.pin({PRODUCT}, parts=(1, 1, 2), part_stages=(0, 1, 1, 1))",
-     "expected a pair of numbers for each part, of its reads and of its product, got (0, 1, 1, 1)"),
+     "expected part_stages of a pair of numbers for each part, of its reads and of its product, "
+     "got (0, 1, 1, 1)"),
     (f"kiln.pin({LOAD}, extents=(4, 8, 8))", "expected extents of a product, got"),
     (f"kiln.pin({PRODUCT}, extents=(16, 16))",
      "expected rows, columns and inner extents of at least 1, got (16, 16)"),

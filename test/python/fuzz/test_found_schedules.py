@@ -96,7 +96,7 @@ REFUSED = {
          "kernel": {"roles": [{"name": "all", "warps": 4}]}},
         [{"m": 32, "n": 256, "k": 384}],
     ),
-    "expected roles that do not wait for one another, got": Case(
+    "expected to convert what another role makes, since 'role' is decided": Case(
         2650062313, "sm_80", "scaled",
         {"M": 128, "N": 64, "K": 32, "bits": 4, "out": "f32", "late": True, "counted": False},
         {"x": {"role": "load", "atom": "cp_async", "ring": "x", "depth": 3},

@@ -268,7 +268,7 @@ def _places(name: str, places: Any) -> str:
     pairs = places if isinstance(places, tuple) else (places,)
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise Misuse(
-            "expected a pair of numbers for each part, of its reads and of its product, "
+            f"expected {name} of a pair of numbers for each part, of its reads and of its product, "
             f"got {places}",
             f"{name}=((0, 1), (2, 3))",
             name,
