@@ -170,6 +170,7 @@ void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::Happe
     thread->state = State::Ready;
   copies.assign(threads.size(), {});
   products.assign(threads.size() / launch.warpSize + 1, {});
+  sums.assign(threads.size(), {});
   engines.reset();
   tensors.reset();
   clusterArrivals = 0;
@@ -233,8 +234,9 @@ void Block::meetAll() {
 
 /// What must be done when all threads have ended.
 std::string Block::finish() {
-  engines.finish();
-  std::string wrong = tensors.finish();
+  std::string wrong = engines.finish();
+  if (wrong.empty())
+    wrong = tensors.finish();
   auto isUnderWay = [](const InFlight &work) {
     return !work.groups.empty() || !work.ungrouped.empty();
   };
@@ -445,68 +447,6 @@ std::string Block::writeShared(unsigned thread, uint64_t address, const void *da
   if (wrong.empty())
     std::memcpy(reinterpret_cast<void *>(address), data, bytes);
   return wrong;
-}
-
-//===- Work beside the threads --------------------------------------------------------------===//
-
-Block::InFlight &Block::use(InFlight &work) {
-  if (!std::exchange(work.isUsed, true))
-    work.queue = shared.order().addQueue();
-  return work;
-}
-
-void Block::startCopies(const Lanes &lanes, const std::vector<Copy> &started) {
-  InFlight &work = use(copies[lanes.first]);
-  for (const Copy &copy : started)
-    if (std::string wrong = startOne(work, copy); !wrong.empty())
-      return stop(wrong);
-  work.groups.emplace_back(shared.order().close(work.queue), started);
-}
-
-std::string Block::startOne(const InFlight &work, const Copy &copy) {
-  analysis::Agent by = shared.agentOf(copy.thread);
-  return shared.startWrite(by, shared.order().start(work.queue, by, analysis::Proxy::Generic),
-                           copy.address, copy.bytes);
-}
-
-void Block::startCopy(const Copy &copy) {
-  InFlight &work = use(copies[copy.thread]);
-  if (std::string wrong = startOne(work, copy); !wrong.empty())
-    fail(wrong);
-  work.ungrouped.push_back(copy);
-}
-
-void Block::endGroup(unsigned thread) {
-  InFlight &work = use(copies[thread]);
-  work.groups.emplace_back(shared.order().close(work.queue), std::exchange(work.ungrouped, {}));
-}
-
-void Block::waitForCopies(const Lanes &lanes, unsigned inFlight) {
-  InFlight &work = copies[lanes.first];
-  for (; work.groups.size() > inFlight; work.groups.pop_front()) {
-    const auto &[tick, landed] = work.groups.front();
-    for (const Copy &copy : landed)
-      shared.land(copy.address, copy.bytes, copy.data);
-    for (unsigned lane = 0; lane < lanes.count; ++lane)
-      shared.order().end(work.queue, tick, shared.agentOf(lanes.first + lane));
-  }
-}
-
-analysis::Event Block::startProduct(unsigned warp) {
-  return shared.order().start(use(products[warp]).queue, shared.agentOf(warp * launch.warpSize),
-                              analysis::Proxy::Async);
-}
-
-void Block::endProducts(unsigned warp) {
-  InFlight &work = use(products[warp]);
-  work.groups.emplace_back(shared.order().close(work.queue), std::vector<Copy>());
-}
-
-void Block::waitForProducts(const Lanes &lanes, unsigned inFlight) {
-  InFlight &work = products[lanes.first / launch.warpSize];
-  for (; work.groups.size() > inFlight; work.groups.pop_front())
-    for (unsigned lane = 0; lane < lanes.count; ++lane)
-      shared.order().end(work.queue, work.groups.front().first, shared.agentOf(lanes.first + lane));
 }
 
 void Block::meetLanes(const Lanes &lanes) {

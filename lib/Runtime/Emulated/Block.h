@@ -95,6 +95,11 @@ public:
   analysis::Event startProduct(unsigned warp);
   void endProducts(unsigned warp);
   void waitForProducts(const Lanes &lanes, unsigned inFlight);
+  /// Until then a thread's registers hold no sums but tags of them, which are no numbers. A product
+  /// takes what it adds to by its tag; a wait puts the sums of what has ended in their place.
+  uint32_t tagSum(unsigned thread, const analysis::Event &product, uint32_t bits);
+  uint32_t takeSum(unsigned thread, uint32_t bits) const;
+  uint32_t fetchSum(unsigned thread, uint32_t bits) const;
 
   /// The running thread goes on once this holds; `what` says what it waits for.
   void waitUntil(std::function<bool()> mayGo, const std::string &what);
@@ -156,6 +161,17 @@ private:
   std::string startOne(const InFlight &work, const Copy &copy);
   /// By thread, or by a warp's first thread; by warp.
   std::vector<InFlight> copies, products;
+  /// Sums that a thread may hold tags of, by the lower bits of their tags.
+  struct Sum {
+    uint32_t tag = 0, bits = 0;
+    analysis::Event product;
+  };
+  struct Sums {
+    uint32_t last = 0;
+    std::vector<Sum> byTag;
+  };
+  const Sum *findSum(unsigned thread, uint32_t tag) const;
+  std::vector<Sums> sums; ///< by thread
   Thread *running = nullptr;
   jmp_buf scheduler; ///< where it goes on when a thread waits
   /// Of the cluster's barrier: arrivals, and rounds that have ended. The first block has them.

@@ -41,21 +41,25 @@ static int64_t countBytes(const TensorMap &map) {
 
 //===- Barriers -----------------------------------------------------------------------------===//
 
-std::string Engines::initBarrier(uint64_t address, uint32_t arrivals) {
+std::string Engines::initBarrier(unsigned thread, uint64_t address, uint32_t arrivals) {
   if (address % 8)
     return "a barrier in shared memory at an address that is no multiple of 8";
   Barrier barrier;
   barrier.arrivals = barrier.pending = arrivals;
   barrier.queue = shared.order().addQueue();
+  barrier.init = shared.order().now(shared.agentOf(thread));
   barriers[address] = std::move(barrier);
   return "";
 }
 
-std::string Engines::find(uint64_t address, Barrier *&barrier) {
+std::string Engines::find(Agent by, uint64_t address, Barrier *&barrier) {
   auto at = barriers.find(address);
   if (at == barriers.end())
     return "a barrier in shared memory that nobody has initialised";
   barrier = &at->second;
+  if (!shared.order().knows(by, barrier->init))
+    return "a race: a use of a barrier in shared memory; nothing orders it with what initialises "
+           "it";
   return "";
 }
 
@@ -69,7 +73,7 @@ void Engines::end(Barrier &barrier) {
   barrier.ended = barrier.open;
 }
 
-std::string Engines::findOpen(uint64_t address, Barrier *&barrier, Engines *&owner) {
+std::string Engines::findOpen(Agent by, uint64_t address, Barrier *&barrier, Engines *&owner) {
   auto isThere = [&](const Engines *block) { return block->shared.holds(address); };
   auto found = std::find_if(cluster.begin(), cluster.end(), isThere);
   if (found == cluster.end())
@@ -77,7 +81,7 @@ std::string Engines::findOpen(uint64_t address, Barrier *&barrier, Engines *&own
   owner = *found;
   if (owner->isClosed)
     return "an arrival at a barrier of a block of the cluster that has ended";
-  return owner->find(address, barrier);
+  return owner->find(by, address, barrier);
 }
 
 std::string Engines::count(Barrier &barrier, int64_t bytes) {
@@ -92,24 +96,25 @@ std::string Engines::count(Barrier &barrier, int64_t bytes) {
 std::string Engines::arrive(unsigned thread, uint64_t address, int64_t bytes) {
   Barrier *barrier;
   Engines *owner;
-  if (std::string wrong = findOpen(address, barrier, owner); !wrong.empty())
+  Agent by = shared.agentOf(thread);
+  if (std::string wrong = findOpen(by, address, barrier, owner); !wrong.empty())
     return wrong;
-  shared.order().release(shared.agentOf(thread), barrier->open);
+  shared.order().release(by, barrier->open);
   return owner->count(*barrier, bytes);
 }
 
-std::string Engines::arriveAfter(Agent queue, Tick tick, uint64_t address) {
+std::string Engines::arriveAfter(unsigned thread, Agent queue, Tick tick, uint64_t address) {
   Barrier *barrier;
   Engines *owner;
-  if (std::string wrong = findOpen(address, barrier, owner); !wrong.empty())
+  if (std::string wrong = findOpen(shared.agentOf(thread), address, barrier, owner); !wrong.empty())
     return wrong;
   shared.order().end(queue, tick, barrier->open);
   return owner->count(*barrier, 0);
 }
 
-std::string Engines::poll(uint64_t address, uint32_t parity, bool &hasEnded) {
+std::string Engines::poll(unsigned thread, uint64_t address, uint32_t parity, bool &hasEnded) {
   Barrier *barrier;
-  if (std::string wrong = find(address, barrier); !wrong.empty())
+  if (std::string wrong = find(shared.agentOf(thread), address, barrier); !wrong.empty())
     return wrong;
   for (const Box &box : std::exchange(barrier->boxes, {})) {
     land(box);
@@ -233,8 +238,11 @@ std::string Engines::accept(Agent by, uint64_t to, Engines &counting, uint64_t a
   if (isClosed || counting.isClosed)
     return "a copy to a block of the cluster that has ended";
   Barrier *barrier;
-  if (std::string wrong = counting.find(address, barrier); !wrong.empty())
+  if (std::string wrong = counting.find(by, address, barrier); !wrong.empty())
     return wrong;
+  if (!shared.order().finds(by, barrier->init))
+    return "a race: a copy that counts at a barrier; no fence of the proxy stands between what "
+           "initialises it and the engine";
   if (std::string wrong = checkPlace(to, map); !wrong.empty())
     return wrong;
   Box box{this, to, map, {}};
@@ -301,9 +309,10 @@ void Engines::waitStores(unsigned thread, unsigned inFlight) {
   }
 }
 
-void Engines::finish() {
-  for (auto &[thread, own] : stores) {
-    commitStores(thread);
-    waitStores(thread, 0);
-  }
+std::string Engines::finish() {
+  for (auto &[thread, own] : stores)
+    if (!own.open.empty() || !own.committed.empty())
+      return "thread " + std::to_string(thread) +
+             " ends while the engine may still read from shared memory what it was told to store";
+  return "";
 }

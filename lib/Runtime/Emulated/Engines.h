@@ -36,15 +36,16 @@ public:
   void join(std::vector<Engines *> all, unsigned own);
 
   // Each gives what is wrong, or nothing.
-  std::string initBarrier(uint64_t address, uint32_t arrivals);
+  std::string initBarrier(unsigned thread, uint64_t address, uint32_t arrivals);
   /// A thread, at any barrier of the cluster.
   std::string arrive(unsigned thread, uint64_t address, int64_t bytes);
   /// An engine that has ended what a queue was given up to a tick.
-  std::string arriveAfter(analysis::Agent queue, analysis::Tick tick, uint64_t address);
+  std::string arriveAfter(unsigned thread, analysis::Agent queue, analysis::Tick tick,
+                          uint64_t address);
   /// The same address in another block.
   std::string mapTo(unsigned block, uint64_t &address) const;
   /// Lands what the barrier waits for; whether a phase of this parity has ended.
-  std::string poll(uint64_t address, uint32_t parity, bool &hasEnded);
+  std::string poll(unsigned thread, uint64_t address, uint32_t parity, bool &hasEnded);
   /// A thread that has seen a phase end knows what was done before.
   void hear(unsigned thread, uint64_t address);
   /// In front of an arrival at a barrier that is a word, which counts round up to this.
@@ -65,7 +66,7 @@ public:
                          const int32_t *place);
   void commitStores(unsigned thread);
   void waitStores(unsigned thread, unsigned inFlight);
-  void finish();
+  std::string finish();
   /// The block's threads have ended: nobody may reach it any more.
   void close() { isClosed = true; }
 
@@ -92,6 +93,7 @@ private:
     uint64_t phase = 0;
     std::vector<Box> boxes;
     analysis::Agent queue = 0; ///< of what lands here
+    analysis::Event init;
     /// What was told so far, and up to the end of the last phase.
     analysis::HappensBefore::Place open, ended;
   };
@@ -105,9 +107,10 @@ private:
     std::vector<Box> open;
     std::deque<std::pair<analysis::Tick, std::vector<Box>>> committed;
   };
-  std::string find(uint64_t address, Barrier *&barrier);
+  /// Of an agent, which must know that it was initialised.
+  std::string find(analysis::Agent by, uint64_t address, Barrier *&barrier);
   /// That of any block of the cluster, which must not have ended, and its block.
-  std::string findOpen(uint64_t address, Barrier *&barrier, Engines *&owner);
+  std::string findOpen(analysis::Agent by, uint64_t address, Barrier *&barrier, Engines *&owner);
   std::string count(Barrier &barrier, int64_t bytes);
   void end(Barrier &barrier);
   static void land(const Box &box);

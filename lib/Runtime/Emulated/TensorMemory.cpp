@@ -147,7 +147,7 @@ std::string TensorMemory::runUpTo(size_t last) {
   for (const Order &order : mine) {
     std::string wrong = order.multiply ? order.multiply() : "";
     for (size_t i = 0; i < order.barriers.size() && wrong.empty(); ++i)
-      wrong = engines.arriveAfter(queueOf(thread), order.tick, order.barriers[i]);
+      wrong = engines.arriveAfter(thread, queueOf(thread), order.tick, order.barriers[i]);
     if (!wrong.empty())
       return wrong;
   }

@@ -297,17 +297,23 @@ private:
     call.eraseFromParent();
   }
 
-  /// A wait for products of a warp group, or for reads of tensor memory, which here are done: the
-  /// registers pass through.
+  /// A wait for products of a warp group, whose registers hold the sums behind it, or for reads of
+  /// tensor memory, which here are done: the registers pass through.
   bool lowerGroupWait(CallInst &call, InlineAsm &assembly) {
     StringRef text = assembly.getAsmString();
     bool isOfProducts = text.consume_front("wgmma.wait_group.sync.aligned ");
     if (!isOfProducts && !text.starts_with("tcgen05.wait::ld.sync.aligned"))
       return false;
     IRBuilder<> builder(&call);
-    if (unsigned inFlight; isOfProducts && !text.consumeInteger(10, inFlight))
-      execute(call, builder.getVoidTy(), "nvvm.wgmma.wait_group.sync.aligned",
-              {builder.getInt64(inFlight)}, builder.getInt32(++sites));
+    unsigned inFlight;
+    if (isOfProducts && text.consumeInteger(10, inFlight))
+      return false;
+    if (isOfProducts) {
+      SmallVector<Value *> values = {builder.getInt64(inFlight), builder.getInt32(call.arg_size())};
+      append_range(values, call.args());
+      execute(call, "kiln.wgmma.wait", values, builder.getInt32(++sites));
+      return true;
+    }
     Value *all = PoisonValue::get(call.getType());
     if (!isa<StructType>(call.getType()))
       all = call.getArgOperand(0);

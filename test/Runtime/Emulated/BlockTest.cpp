@@ -109,6 +109,7 @@ void initBarrier(uint32_t arrivals) {
     uint32_t arrivals;
   } operands{ownWord(0), arrivals};
   kiln_emulated_instruction("nvvm.mbarrier.init.shared", &operands, nullptr, 8);
+  kiln_emulated_instruction("nvvm.fence.proxy.async.shared_cta", nullptr, nullptr, 14);
 }
 void arriveAt(uint32_t other) {
   struct {

@@ -51,27 +51,27 @@ protected:
 
 TEST_F(EnginesTest, APhaseEndsWithItsArrivals) {
   bool hasEnded;
-  EXPECT_EQ(engines.initBarrier(at(0), 2), "");
-  EXPECT_EQ(engines.poll(at(0), 1, hasEnded), "");
+  EXPECT_EQ(engines.initBarrier(0, at(0), 2), "");
+  EXPECT_EQ(engines.poll(0, at(0), 1, hasEnded), "");
   EXPECT_TRUE(hasEnded) << "the phase before the first counts as ended";
-  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
   EXPECT_FALSE(hasEnded);
   EXPECT_EQ(engines.arrive(0, at(0), 0), "");
   EXPECT_EQ(engines.arrive(0, at(0), 0), "");
-  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
   EXPECT_TRUE(hasEnded);
-  EXPECT_EQ(engines.poll(at(0), 1, hasEnded), "");
+  EXPECT_EQ(engines.poll(0, at(0), 1, hasEnded), "");
   EXPECT_FALSE(hasEnded);
 }
 
 TEST_F(EnginesTest, WhatIsNoBarrierIsFound) {
   bool hasEnded;
-  EXPECT_NE(engines.poll(at(8), 0, hasEnded).find("nobody has initialised"), std::string::npos);
-  EXPECT_NE(engines.initBarrier(at(4), 1), "");
+  EXPECT_NE(engines.poll(0, at(8), 0, hasEnded).find("nobody has initialised"), std::string::npos);
+  EXPECT_NE(engines.initBarrier(0, at(4), 1), "");
 }
 
 TEST_F(EnginesTest, OneArrivalTooManyIsFound) {
-  EXPECT_EQ(engines.initBarrier(at(0), 1), "");
+  EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
   EXPECT_EQ(engines.arrive(0, at(0), 16), "");
   EXPECT_NE(engines.arrive(0, at(0), 0).find("expects no more"), std::string::npos);
 }
@@ -80,11 +80,13 @@ TEST_F(EnginesTest, ABoxLandsWhenItsBarrierIsWaitedFor) {
   TensorMap view = map(12, 128);
   const int32_t place[] = {0, 8};
   bool hasEnded;
-  EXPECT_EQ(engines.initBarrier(at(0), 1), "");
+  EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
   EXPECT_EQ(engines.arrive(0, at(0), 1024), "");
+  EXPECT_NE(engines.startLoad(0, at(1024), at(0), view, place).find("no fence"), std::string::npos);
+  order->fence(0);
   EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
   EXPECT_NE(look(memory(), 1024, 2).find("still under way"), std::string::npos);
-  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
   EXPECT_TRUE(hasEnded);
   EXPECT_NE(look(memory(), 1024, 2).find("a race"), std::string::npos) << "nobody has told it";
   engines.hear(0, at(0));
@@ -109,13 +111,18 @@ TEST_F(EnginesTest, ABoxMayCountAtTheBarrierOfThePairsOtherBlock) {
   const int32_t place[] = {0, 8};
   uint64_t there = reinterpret_cast<uint64_t>(other.data());
   bool hasEnded;
-  EXPECT_EQ(engines.initBarrier(at(0), 1), "");
+  EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
+  EXPECT_NE(second.startLoadsOfPairs(0, there + 1024, at(0), view, place, 0b10)
+                .find("nothing orders it with what initialises it"),
+            std::string::npos);
+  order->fence(0);
+  order->meet({0, 64});
   // Bytes may come before they are announced.
   EXPECT_EQ(second.startLoadsOfPairs(0, there + 1024, at(0), view, place, 0b10), "");
-  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
   EXPECT_FALSE(hasEnded);
   EXPECT_EQ(engines.arrive(0, at(0), 1024), "");
-  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
   EXPECT_TRUE(hasEnded);
   EXPECT_NE(look(other, 1024, 1024), "") << "of the other block's threads none has heard of it";
   engines.hear(0, at(0));
@@ -134,10 +141,11 @@ TEST_F(EnginesTest, ABoxOfFewerBytesThanAnnouncedEndsNoPhase) {
   TensorMap view = map(16, 128);
   const int32_t place[] = {0, 0};
   bool hasEnded;
-  EXPECT_EQ(engines.initBarrier(at(0), 1), "");
+  EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
+  order->fence(0);
   EXPECT_EQ(engines.arrive(0, at(0), 2048), "");
   EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
-  EXPECT_EQ(engines.poll(at(0), 0, hasEnded), "");
+  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
   EXPECT_FALSE(hasEnded);
 }
 
@@ -165,7 +173,8 @@ TEST_F(EnginesTest, AStoreReadsItsBufferWhenItIsWaitedFor) {
 
 TEST_F(EnginesTest, ABoxBeginsWhereItsRowsRepeat) {
   const int32_t place[5] = {};
-  EXPECT_EQ(engines.initBarrier(at(0), 1), "");
+  EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
+  order->fence(0);
   uint64_t free = 0; // in which no box lies yet
   for (auto [swizzle, apart] : {std::pair(0u, 128), std::pair(32u, 256), std::pair(128u, 1024)}) {
     TensorMap view = map(8, swizzle);

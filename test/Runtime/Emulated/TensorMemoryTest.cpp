@@ -14,7 +14,7 @@ protected:
     shared.reset(1024, std::make_shared<kiln::analysis::HappensBefore>(32), 32, 0);
     engines = std::make_unique<Engines>(shared);
     barrier = reinterpret_cast<uint64_t>(shared.data());
-    ASSERT_EQ(engines->initBarrier(barrier, 1), "");
+    ASSERT_EQ(engines->initBarrier(0, barrier, 1), "");
     memory = std::make_unique<TensorMemory>(*engines);
     memory->reset();
     ASSERT_EQ(memory->useFor(1), "");

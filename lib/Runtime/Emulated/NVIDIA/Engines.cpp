@@ -4,6 +4,7 @@
 #include "Matrix.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/bit.h"
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -26,7 +27,7 @@ void check(const std::string &wrong) {
 }
 
 void initBarrier(const Lanes &lanes) {
-  check(engines().initBarrier(lanes.read<uint64_t>(0, 0), lanes.read<uint32_t>(0, 8)));
+  check(engines().initBarrier(thread(), lanes.read<uint64_t>(0, 0), lanes.read<uint32_t>(0, 8)));
 }
 
 void arrive(const Lanes &lanes) {
@@ -59,23 +60,24 @@ void tryWait(const Lanes &lanes) {
   auto address = lanes.read<uint64_t>(0, 0);
   auto parity = lanes.read<uint32_t>(0, 8);
   Block *block = Block::current();
+  unsigned thread = block->currentThread();
   std::string what = "a phase of the barrier at offset " +
                      std::to_string(address - uint64_t(block->getShared().data())) +
                      " of shared memory";
   block->waitUntil(
       [=] {
         bool hasEnded = false;
-        std::string wrong = block->engines.poll(address, parity, hasEnded);
+        std::string wrong = block->engines.poll(thread, address, parity, hasEnded);
         if (wrong.empty() && !hasEnded)
           wrong = block->landCommits(address);
         if (wrong.empty())
-          wrong = block->engines.poll(address, parity, hasEnded);
+          wrong = block->engines.poll(thread, address, parity, hasEnded);
         if (!wrong.empty())
           block->stop(wrong);
         return hasEnded;
       },
       what);
-  block->engines.hear(block->currentThread(), address);
+  block->engines.hear(thread, address);
   lanes.write<uint8_t>(0, 0, 1);
 }
 
@@ -266,6 +268,12 @@ void multiplyGroup(const Lanes &lanes) {
     for (unsigned k = 0; k < depth; ++k)
       b[column * depth + k] = form.b->widen(matrix.at(column, k));
   bool accumulates = lanes.read<uint32_t>(0, offsetB + 8);
+  auto readSum = [&](unsigned lane, unsigned i) {
+    return block.takeSum(lanes.first + lane, lanes.read<uint32_t>(lane, accumulators, i));
+  };
+  auto write = [&](unsigned lane, unsigned i, uint32_t bits) {
+    lanes.write(lane, i, block.tagSum(lanes.first + lane, event, bits));
+  };
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < form.columns / 2; ++i) {
       unsigned row = lane / 4 + (i & 2 ? 8 : 0);
@@ -275,17 +283,16 @@ void multiplyGroup(const Lanes &lanes) {
         sum += a[row * depth + k] * b[column * depth + k];
       if (form.isInteger) {
         // Whole numbers wrap round.
-        uint32_t before = accumulates ? lanes.read<uint32_t>(lane, accumulators, i) : 0;
-        lanes.write<uint32_t>(lane, i, before + uint32_t(int32_t(sum)));
+        write(lane, i, (accumulates ? readSum(lane, i) : 0) + uint32_t(int32_t(sum)));
       } else {
-        double before = accumulates ? lanes.read<float>(lane, accumulators, i) : 0.0f;
+        double before = accumulates ? llvm::bit_cast<float>(readSum(lane, i)) : 0.0f;
         if (form.a->bytes == 1) {
           std::vector<double> terms = {before};
           for (unsigned k = 0; k < depth; ++k)
             terms.push_back(a[row * depth + k] * b[column * depth + k]);
-          lanes.write<float>(lane, i, float(sumFewBits(terms)));
+          write(lane, i, llvm::bit_cast<uint32_t>(float(sumFewBits(terms))));
         } else {
-          lanes.write<float>(lane, i, float(before + sum));
+          write(lane, i, llvm::bit_cast<uint32_t>(float(before + sum)));
         }
       }
     }
@@ -295,6 +302,16 @@ void endProducts(const Lanes &lanes) { Block::current()->endProducts(lanes.first
 
 void waitForProducts(const Lanes &lanes) {
   Block::current()->waitForProducts(lanes, unsigned(lanes.read<uint64_t>(0, 0)));
+}
+
+/// Operands: how many groups stay in flight, how many registers, and these, which come back.
+void fetchSums(const Lanes &lanes) {
+  waitForProducts(lanes);
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0, count = lanes.read<uint32_t>(0, 8); i < count; ++i)
+      lanes.write(
+          lane, i,
+          Block::current()->fetchSum(lanes.first + lane, lanes.read<uint32_t>(lane, 12, i)));
 }
 } // namespace
 
@@ -326,5 +343,6 @@ const Instruction kiln::emulated::kEngineInstructions[] = {
     {"kiln.wgmma", true, multiplyGroup},
     {"nvvm.wgmma.commit_group.sync.aligned", true, endProducts},
     {"nvvm.wgmma.wait_group.sync.aligned", true, waitForProducts},
+    {"kiln.wgmma.wait", true, fetchSums},
     {nullptr, false, nullptr},
 };

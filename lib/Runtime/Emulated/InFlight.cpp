@@ -1,0 +1,98 @@
+// Work beside the threads of a block: copies of a few bytes, and products of warp groups.
+#include "Block.h"
+#include <utility>
+
+using namespace kiln;
+using namespace kiln::emulated;
+
+//===- Copies -------------------------------------------------------------------------------===//
+
+Block::InFlight &Block::use(InFlight &work) {
+  if (!std::exchange(work.isUsed, true))
+    work.queue = shared.order().addQueue();
+  return work;
+}
+
+void Block::startCopies(const Lanes &lanes, const std::vector<Copy> &started) {
+  InFlight &work = use(copies[lanes.first]);
+  for (const Copy &copy : started)
+    if (std::string wrong = startOne(work, copy); !wrong.empty())
+      return stop(wrong);
+  work.groups.emplace_back(shared.order().close(work.queue), started);
+}
+
+std::string Block::startOne(const InFlight &work, const Copy &copy) {
+  analysis::Agent by = shared.agentOf(copy.thread);
+  return shared.startWrite(by, shared.order().start(work.queue, by, analysis::Proxy::Generic),
+                           copy.address, copy.bytes);
+}
+
+void Block::startCopy(const Copy &copy) {
+  InFlight &work = use(copies[copy.thread]);
+  if (std::string wrong = startOne(work, copy); !wrong.empty())
+    fail(wrong);
+  work.ungrouped.push_back(copy);
+}
+
+void Block::endGroup(unsigned thread) {
+  InFlight &work = use(copies[thread]);
+  work.groups.emplace_back(shared.order().close(work.queue), std::exchange(work.ungrouped, {}));
+}
+
+void Block::waitForCopies(const Lanes &lanes, unsigned inFlight) {
+  InFlight &work = copies[lanes.first];
+  for (; work.groups.size() > inFlight; work.groups.pop_front()) {
+    const auto &[tick, landed] = work.groups.front();
+    for (const Copy &copy : landed)
+      shared.land(copy.address, copy.bytes, copy.data);
+    for (unsigned lane = 0; lane < lanes.count; ++lane)
+      shared.order().end(work.queue, tick, shared.agentOf(lanes.first + lane));
+  }
+}
+
+//===- Products -----------------------------------------------------------------------------===//
+
+analysis::Event Block::startProduct(unsigned warp) {
+  return shared.order().start(use(products[warp]).queue, shared.agentOf(warp * launch.warpSize),
+                              analysis::Proxy::Async);
+}
+
+void Block::endProducts(unsigned warp) {
+  InFlight &work = use(products[warp]);
+  work.groups.emplace_back(shared.order().close(work.queue), std::vector<Copy>());
+}
+
+void Block::waitForProducts(const Lanes &lanes, unsigned inFlight) {
+  InFlight &work = products[lanes.first / launch.warpSize];
+  for (; work.groups.size() > inFlight; work.groups.pop_front())
+    for (unsigned lane = 0; lane < lanes.count; ++lane)
+      shared.order().end(work.queue, work.groups.front().first, shared.agentOf(lanes.first + lane));
+}
+
+/// Tags are NaNs, signalling ones, of which there are so many. A thread has fewer registers than
+/// sums are kept here.
+constexpr uint32_t kFirstTag = 0x7f800001, kTags = 0x3fffff, kKeptSums = 4096;
+
+uint32_t Block::tagSum(unsigned thread, const analysis::Event &product, uint32_t bits) {
+  Sums &own = sums[thread];
+  own.byTag.resize(kKeptSums);
+  uint32_t tag = kFirstTag + own.last++ % kTags;
+  own.byTag[tag % kKeptSums] = {tag, bits, product};
+  return tag;
+}
+
+const Block::Sum *Block::findSum(unsigned thread, uint32_t tag) const {
+  const std::vector<Sum> &byTag = sums[thread].byTag;
+  const Sum *sum = byTag.empty() ? nullptr : &byTag[tag % kKeptSums];
+  return sum && sum->tag == tag ? sum : nullptr;
+}
+
+uint32_t Block::takeSum(unsigned thread, uint32_t bits) const {
+  const Sum *sum = findSum(thread, bits);
+  return sum ? sum->bits : bits;
+}
+
+uint32_t Block::fetchSum(unsigned thread, uint32_t bits) const {
+  const Sum *sum = findSum(thread, bits);
+  return sum && shared.order().hasEnded(sum->product) ? sum->bits : bits;
+}
