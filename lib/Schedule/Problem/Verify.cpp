@@ -146,10 +146,15 @@ bool Verifier::checkSequences(const Steady &steady) {
   for (unsigned role = 0; role < problem.roles.size(); ++role) {
     ArrayRef<unsigned> sequence = steady.getSequence(role);
     auto isFirst = [&](unsigned op) { return at(op).stage == 0; };
-    if (!sequence.empty() && llvm::none_of(sequence, isFirst))
-      return fail(problem.at(sequence.front(), "stage",
+    if (!sequence.empty() && llvm::none_of(sequence, isFirst)) {
+      // What was said is to blame for what follows from it.
+      const auto *pinned = llvm::find_if(
+          sequence, [&](unsigned op) { return problem.ops[op].pins.stage.has_value(); });
+      unsigned blamed = pinned == sequence.end() ? sequence.front() : *pinned;
+      return fail(problem.at(blamed, "stage",
                              "expected stages that begin with 0 in role '" +
-                                 problem.roles[role].name + "'"));
+                                 problem.roles[role].name + "', got " + text(at(blamed).stage)));
+    }
     for (auto [place, op] : llvm::enumerate(sequence)) {
       if (at(op).order != int64_t(place))
         return fail(problem.at(op, "order",
