@@ -1,6 +1,7 @@
 // Fibres, and the scheduler that runs them to where they wait.
 #include "Block.h"
 #include <algorithm>
+#include <set>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <utility>
@@ -287,12 +288,16 @@ std::string Block::landCommits(uint64_t barrier) {
   return "";
 }
 
-/// A thread that waits for what nobody can bring any more, or nothing.
+/// Threads that wait for what nobody can bring any more, the first of each thing that is waited
+/// for; or nothing.
 std::string Block::findBlocked() const {
+  std::string found;
+  std::set<std::string> named;
   for (const auto &thread : threads)
-    if (thread->state == State::Blocked)
-      return "thread " + std::to_string(thread->number) + " waits forever for " + thread->waitsFor;
-  return "";
+    if (thread->state == State::Blocked && named.insert(thread->waitsFor).second)
+      found += (found.empty() ? "thread " : "; so does thread ") + std::to_string(thread->number) +
+               (found.empty() ? " waits forever for " : " for ") + thread->waitsFor;
+  return found;
 }
 
 /// Runs the ready threads of a warp, then what they have come to; false if nothing could be done.

@@ -405,6 +405,23 @@ TEST(Cluster, ABlockThatHasEndedIsNotReached) {
               HasSubstr("of a block of the cluster that has ended"));
 }
 
+TEST(Block, ADeadlockShowsAllThatIsWaitedFor) {
+  std::string wrong = run([](const uint64_t *) {
+    if (thread() == 0) {
+      write(8, 0);
+      initBarrier(1);
+    }
+    kiln_emulated_barrier(1);
+    if (thread() < 32)
+      waitBarrier(0);
+    arriveAtWord(65);
+    waitForWord(65, false);
+  });
+  EXPECT_THAT(wrong,
+              HasSubstr("thread 0 waits forever for a phase of the barrier at offset 0 of "));
+  EXPECT_THAT(wrong, HasSubstr("; so does thread 32 for a phase of the barrier at offset 32 of "));
+}
+
 TEST(Cluster, WhoNeverArrivesIsWaitedForInVain) {
   EXPECT_THAT(runPair([](const uint64_t *) {
                 initBarrier(2);
