@@ -112,6 +112,14 @@ std::string Engines::arriveAfter(unsigned thread, Agent queue, Tick tick, uint64
   return owner->count(*barrier, 0);
 }
 
+std::string Engines::tell(unsigned thread, Agent queue, Tick tick, uint64_t address) {
+  Barrier *barrier;
+  std::string wrong = find(shared.agentOf(thread), address, barrier);
+  if (wrong.empty())
+    shared.order().end(queue, tick, barrier->open);
+  return wrong;
+}
+
 std::string Engines::poll(unsigned thread, uint64_t address, uint32_t parity, bool &hasEnded) {
   Barrier *barrier;
   if (std::string wrong = find(shared.agentOf(thread), address, barrier); !wrong.empty())

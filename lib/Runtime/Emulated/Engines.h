@@ -42,6 +42,8 @@ public:
   /// An engine that has ended what a queue was given up to a tick.
   std::string arriveAfter(unsigned thread, analysis::Agent queue, analysis::Tick tick,
                           uint64_t address);
+  /// What a queue was given up to a tick has ended, which a barrier that counts no arrival tells.
+  std::string tell(unsigned thread, analysis::Agent queue, analysis::Tick tick, uint64_t address);
   /// The same address in another block.
   std::string mapTo(unsigned block, uint64_t &address) const;
   /// Lands what the barrier waits for; whether a phase of this parity has ended.
