@@ -128,7 +128,9 @@ TEST_F(AccessHistoryTest, WhatAnEngineBringsIsThereWhenItsEndIsKnown) {
 
 /// Against all that ever happened, kept whole: every earlier access of a byte must be known.
 TEST_F(AccessHistoryTest, RandomAccessesClashAsAllThatEverHappenedDoes) {
-  std::mt19937 random(std::random_device{}());
+  unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
   auto draw = [&](unsigned below) { return unsigned(random() % below); };
   struct Past {
     std::vector<Event> reads, writes;
