@@ -85,8 +85,8 @@ void Block::waitForProducts(const Lanes &lanes, unsigned inFlight) {
       shared.order().end(work.queue, work.groups.front().first, shared.agentOf(lanes.first + lane));
 }
 
-/// Tags are NaNs, signalling ones, of which there are so many. A thread has fewer registers than
-/// sums are kept here.
+/// Tags are NaNs, signalling ones, of which there are so many. A sum is kept until its thread has
+/// started so many more: shared memory has operands for fewer between a product and its wait.
 constexpr uint32_t kFirstTag = 0x7f800001, kTags = 0x3fffff, kKeptSums = 4096;
 
 uint32_t Block::tagSum(unsigned thread, const analysis::Event &product, uint32_t bits) {
