@@ -98,8 +98,11 @@ std::optional<Clash> AccessHistory::read(Agent thread, const Event &event, size_
     if (unknown != writes.end() &&
         (state.isAtomic || std::none_of(writes.begin(), writes.end(), isKnown)))
       return Clash{Clash::Kind::AfterWrite, 0, *unknown};
-    if (byEngine && std::none_of(writes.begin(), writes.end(), isFound))
-      return Clash{Clash::Kind::BehindFence, 0, writes.front()};
+    auto unfound =
+        byEngine ? std::find_if_not(writes.begin(), writes.end(), isFound) : writes.end();
+    if (unfound != writes.end() &&
+        (state.isAtomic || std::none_of(writes.begin(), writes.end(), isFound)))
+      return Clash{Clash::Kind::BehindFence, 0, *unfound};
     // Who is ordered behind this one is behind what this thread knows of; but who is told that an
     // engine has ended is told of nothing else.
     if (!order->isQueue(event.agent))

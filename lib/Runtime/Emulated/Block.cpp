@@ -239,7 +239,7 @@ std::string Block::finish() {
   if (wrong.empty())
     wrong = tensors.finish();
   auto isUnderWay = [](const InFlight &work) {
-    return !work.groups.empty() || !work.ungrouped.empty();
+    return work.groups.size() > work.landed || !work.ungrouped.empty();
   };
   if (std::any_of(copies.begin(), copies.end(), isUnderWay))
     wrong = "the program ends while copies into shared memory are under way";

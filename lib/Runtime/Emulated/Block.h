@@ -86,6 +86,8 @@ public:
   /// One copy of the running thread, which is of no group until the thread ends one.
   void startCopy(const Copy &copy);
   void endGroup(unsigned thread);
+  /// Lands all copies of the running thread and tells of that who waits for a barrier.
+  void tellOfCopies(unsigned thread, uint64_t barrier);
   /// Until at most so many groups of this thread, or of the warp that it is the first of, are under
   /// way; those who wait know of the others that they have landed.
   void waitForCopies(const Lanes &lanes, unsigned inFlight);
@@ -156,8 +158,10 @@ private:
     analysis::Agent queue = 0;
     std::vector<Copy> ungrouped;
     std::deque<std::pair<analysis::Tick, std::vector<Copy>>> groups;
+    size_t landed = 0; ///< of the oldest groups, which the thread has not waited for yet
   };
   InFlight &use(InFlight &work);
+  void land(std::vector<Copy> &group);
   std::string startOne(const InFlight &work, const Copy &copy);
   /// By thread, or by a warp's first thread; by warp.
   std::vector<InFlight> copies, products;

@@ -9,7 +9,7 @@ using namespace kiln::emulated;
 
 void Engines::reset() {
   barriers.clear();
-  groups.clear();
+  rounds.clear();
   stores.clear();
   isClosed = false;
   endedWords = 0;
@@ -112,6 +112,14 @@ std::string Engines::arriveAfter(unsigned thread, Agent queue, Tick tick, uint64
   return owner->count(*barrier, 0);
 }
 
+std::string Engines::tell(unsigned thread, Agent queue, Tick tick, uint64_t address) {
+  Barrier *barrier;
+  std::string wrong = find(shared.agentOf(thread), address, barrier);
+  if (wrong.empty())
+    shared.order().end(queue, tick, barrier->open);
+  return wrong;
+}
+
 std::string Engines::poll(unsigned thread, uint64_t address, uint32_t parity, bool &hasEnded) {
   Barrier *barrier;
   if (std::string wrong = find(shared.agentOf(thread), address, barrier); !wrong.empty())
@@ -143,20 +151,17 @@ void Engines::lookAtWord(unsigned thread, uint64_t address) {
     shared.order().acquire(shared.agentOf(thread), word->second);
 }
 
-uint64_t Engines::come(unsigned thread, int barrier, unsigned threads) {
-  Group &group = groups[barrier];
-  uint64_t round = group.round;
-  shared.order().release(shared.agentOf(thread), group.open);
-  if (++group.waiting == threads) {
-    group.waiting = 0;
-    ++group.round;
-    group.ended = std::exchange(group.open, {});
-  }
-  return round;
+std::shared_ptr<Engines::Round> Engines::come(unsigned thread, int barrier, unsigned threads) {
+  std::shared_ptr<Round> &open = rounds[barrier];
+  if (!open)
+    open = std::make_shared<Round>();
+  shared.order().release(shared.agentOf(thread), open->place);
+  open->hasEnded = ++open->waiting == threads;
+  return open->hasEnded ? std::exchange(open, nullptr) : open;
 }
 
-void Engines::leave(unsigned thread, int barrier) {
-  shared.order().acquire(shared.agentOf(thread), groups.at(barrier).ended);
+void Engines::leave(unsigned thread, Round &round) {
+  shared.order().acquire(shared.agentOf(thread), round.place);
 }
 
 //===- Boxes --------------------------------------------------------------------------------===//

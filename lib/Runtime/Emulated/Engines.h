@@ -42,6 +42,8 @@ public:
   /// An engine that has ended what a queue was given up to a tick.
   std::string arriveAfter(unsigned thread, analysis::Agent queue, analysis::Tick tick,
                           uint64_t address);
+  /// What a queue was given up to a tick has ended, which a barrier that counts no arrival tells.
+  std::string tell(unsigned thread, analysis::Agent queue, analysis::Tick tick, uint64_t address);
   /// The same address in another block.
   std::string mapTo(unsigned block, uint64_t &address) const;
   /// Lands what the barrier waits for; whether a phase of this parity has ended.
@@ -74,11 +76,16 @@ public:
   analysis::HappensBefore &order() const { return shared.order(); }
   analysis::Agent agentOf(unsigned thread) const { return shared.agentOf(thread); }
 
+  /// A round of a barrier of some threads, who may go on once it has ended.
+  struct Round {
+    unsigned waiting = 0;
+    bool hasEnded = false;
+    analysis::HappensBefore::Place place;
+  };
   /// Comes to a barrier of so many threads: the round that must end before the thread goes on.
-  uint64_t come(unsigned thread, int barrier, unsigned threads);
-  bool hasEnded(int barrier, uint64_t round) const { return groups.at(barrier).round != round; }
+  std::shared_ptr<Round> come(unsigned thread, int barrier, unsigned threads);
   /// It goes on.
-  void leave(unsigned thread, int barrier);
+  void leave(unsigned thread, Round &round);
 
 private:
   struct Box {
@@ -95,11 +102,6 @@ private:
     analysis::Agent queue = 0; ///< of what lands here
     analysis::Event init;
     /// What was told so far, and up to the end of the last phase.
-    analysis::HappensBefore::Place open, ended;
-  };
-  struct Group {
-    unsigned waiting = 0;
-    uint64_t round = 0;
     analysis::HappensBefore::Place open, ended;
   };
   struct Stores {
@@ -127,7 +129,7 @@ private:
   uint64_t endedWords = 0;
   std::map<uint64_t, analysis::HappensBefore::Place> words;
   std::map<uint64_t, Barrier> barriers;
-  std::map<int, Group> groups;
+  std::map<int, std::shared_ptr<Round>> rounds; ///< those that have not ended
   std::map<unsigned, Stores> stores;
 };
 

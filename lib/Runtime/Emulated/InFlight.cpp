@@ -39,12 +39,28 @@ void Block::endGroup(unsigned thread) {
   work.groups.emplace_back(shared.order().close(work.queue), std::exchange(work.ungrouped, {}));
 }
 
+void Block::tellOfCopies(unsigned thread, uint64_t barrier) {
+  InFlight &work = use(copies[thread]);
+  for (; work.landed < work.groups.size(); ++work.landed)
+    land(work.groups[work.landed].second);
+  land(work.ungrouped);
+  analysis::Tick tick = shared.order().close(work.queue);
+  if (std::string wrong = engines.tell(thread, work.queue, tick, barrier); !wrong.empty())
+    fail(wrong);
+}
+
+/// They are there, and land no second time.
+void Block::land(std::vector<Copy> &group) {
+  for (const Copy &copy : std::exchange(group, {}))
+    shared.land(copy.address, copy.bytes, copy.data);
+}
+
 void Block::waitForCopies(const Lanes &lanes, unsigned inFlight) {
   InFlight &work = copies[lanes.first];
   for (; work.groups.size() > inFlight; work.groups.pop_front()) {
-    const auto &[tick, landed] = work.groups.front();
-    for (const Copy &copy : landed)
-      shared.land(copy.address, copy.bytes, copy.data);
+    auto &[tick, group] = work.groups.front();
+    land(group);
+    work.landed -= work.landed > 0;
     for (unsigned lane = 0; lane < lanes.count; ++lane)
       shared.order().end(work.queue, tick, shared.agentOf(lanes.first + lane));
   }
@@ -69,8 +85,8 @@ void Block::waitForProducts(const Lanes &lanes, unsigned inFlight) {
       shared.order().end(work.queue, work.groups.front().first, shared.agentOf(lanes.first + lane));
 }
 
-/// Tags are NaNs, signalling ones, of which there are so many. A thread has fewer registers than
-/// sums are kept here.
+/// Tags are NaNs, signalling ones, of which there are so many. A sum is kept until its thread has
+/// started so many more: shared memory has operands for fewer between a product and its wait.
 constexpr uint32_t kFirstTag = 0x7f800001, kTags = 0x3fffff, kKeptSums = 4096;
 
 uint32_t Block::tagSum(unsigned thread, const analysis::Event &product, uint32_t bits) {

@@ -364,6 +364,26 @@ TEST(Block, ACopyThatIsReadTooEarlyIsFound) {
               HasSubstr("a race"));
 }
 
+/// A thread's copies count at a barrier of one arrival, its own; `waits` for it before it reads.
+template <bool waits>
+static void copyForBarrier(const uint64_t *) {
+  uint64_t at = reinterpret_cast<uint64_t>(memory().data() + 64), result;
+  const uint64_t one[] = {at, 1}, first[] = {at, 0};
+  kiln_emulated_instruction("nvvm.mbarrier.init.shared", one, nullptr, 8);
+  copyIn(copied, 0, 16);
+  kiln_emulated_instruction("nvvm.cp.async.mbarrier.arrive.shared", one, nullptr, 9);
+  kiln_emulated_instruction("nvvm.mbarrier.arrive.shared", one, &result, 10);
+  if (waits)
+    kiln_emulated_instruction("nvvm.mbarrier.test.wait.parity.scope.cta.space.cta", first, &result,
+                              11);
+  EXPECT_EQ(read(0), 1);
+}
+
+TEST(Block, OnlyTheBarrierHearsOfCopiesThatCountThere) {
+  EXPECT_EQ(run(copyForBarrier<true>, 1), "");
+  EXPECT_THAT(run(copyForBarrier<false>, 1), HasSubstr("a read of byte 0 of shared memory"));
+}
+
 TEST(Block, ACopyMustEndAndBeAligned) {
   EXPECT_THAT(run([](const uint64_t *) { copyIn(copied, 0, 16), endGroup(); }, 1),
               HasSubstr("ends while copies into shared memory are under way"));

@@ -186,10 +186,22 @@ TEST_F(EnginesTest, ABoxBeginsWhereItsRowsRepeat) {
 }
 
 TEST_F(EnginesTest, SomeThreadsMeet) {
-  uint64_t first = engines.come(0, 2, 3);
-  EXPECT_EQ(engines.come(0, 2, 3), first);
-  EXPECT_FALSE(engines.hasEnded(2, first));
-  engines.come(0, 2, 3);
-  EXPECT_TRUE(engines.hasEnded(2, first));
-  EXPECT_NE(engines.come(0, 2, 3), first);
+  auto first = engines.come(0, 2, 3);
+  EXPECT_EQ(engines.come(1, 2, 3), first);
+  EXPECT_FALSE(first->hasEnded);
+  engines.come(2, 2, 3);
+  EXPECT_TRUE(first->hasEnded);
+  EXPECT_NE(engines.come(1, 2, 3), first);
+}
+
+TEST_F(EnginesTest, WhoGoesOnLateKnowsOfItsOwnRoundAlone) {
+  auto first = engines.come(0, 2, 2);
+  engines.come(1, 2, 2);
+  kiln::analysis::Event before = order->now(3), after = order->now(1);
+  engines.come(1, 2, 2);
+  engines.come(3, 2, 2);
+  engines.leave(0, *first);
+  EXPECT_TRUE(order->knows(0, {1, 1}));
+  EXPECT_FALSE(order->knows(0, before));
+  EXPECT_FALSE(order->knows(0, after));
 }

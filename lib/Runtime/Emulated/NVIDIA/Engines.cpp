@@ -84,10 +84,9 @@ void tryWait(const Lanes &lanes) {
 void groupBarrier(const Lanes &lanes) {
   auto barrier = lanes.read<int32_t>(0, 0);
   Block *block = Block::current();
-  uint64_t round = block->engines.come(thread(), barrier, lanes.read<uint32_t>(0, 4));
-  block->waitUntil([=] { return block->engines.hasEnded(barrier, round); },
-                   "barrier " + std::to_string(barrier));
-  block->engines.leave(thread(), barrier);
+  auto round = block->engines.come(thread(), barrier, lanes.read<uint32_t>(0, 4));
+  block->waitUntil([=] { return round->hasEnded; }, "barrier " + std::to_string(barrier));
+  block->engines.leave(thread(), *round);
 }
 
 /// What the thread knows to be written, an engine that it starts or tells finds.

@@ -83,10 +83,9 @@ void waitForGroups(const Lanes &lanes) {
   Block::current()->waitForCopies(lanes, lanes.read<uint32_t>(0, 0));
 }
 
-/// The copies have come when the barrier hears of them: at once. It counts them and no arrival.
+/// The barrier hears at once that the copies have come, and counts no arrival; the thread does not.
 void awaitCopies(const Lanes &lanes) {
-  Block::current()->endGroup(lanes.first);
-  Block::current()->waitForCopies(lanes, 0);
+  Block::current()->tellOfCopies(lanes.first, lanes.read<uint64_t>(0, 0));
 }
 
 //===- Matrix products ----------------------------------------------------------------------===//
