@@ -68,7 +68,8 @@ TEST_F(Verify, AsksForStagesFromZero) {
   s.origins[p.mma] -= 512;
   for (unsigned op : {p.scores, p.sum, p.softmax})
     ++s.ops[op].stage;
-  EXPECT_EQ(verified(), "op 1 'scores': stage: expected stages that begin with 0 in role 'mma', got 1");
+  EXPECT_EQ(verified(),
+            "op 1 'scores': stage: expected stages that begin with 0 in role 'mma', got 1");
 }
 
 TEST_F(Verify, AsksForWhatIsNeeded) {
