@@ -1,11 +1,11 @@
 // What runs beside the threads of an emulated block: barriers in shared memory that count arrivals
 // and bytes, barriers of some of the threads, and the engine that copies boxes of a tensor.
 //
-// What orders accesses is only what one tells another: an arrival, a box that has landed, a barrier
-// (kiln/Analysis/HappensBefore.h). A box that was asked for lands only when a thread waits for its
-// barrier; until then its place may not be touched. A box that is stored is read only when the
-// thread that stores it waits, or at the program's end. So who waits too late, or not at all, gets
-// an error or other numbers.
+// Only what one tells another orders accesses: an arrival, a box that has landed, a barrier
+// (kiln/Analysis/HappensBefore.h). A box that is loaded lands when a thread waits for its barrier;
+// until then nobody may touch its place. A box that is stored is read when the thread that stores
+// it waits; a program that ends before is an error. So who waits too late, or not at all, gets an
+// error or other numbers.
 #ifndef KILN_LIB_RUNTIME_EMULATED_ENGINES_H
 #define KILN_LIB_RUNTIME_EMULATED_ENGINES_H
 
