@@ -1,7 +1,7 @@
 // Who touched each byte of a memory last, and what of that an access clashes with.
 //
-// Of a byte are kept the writes that nothing orders with one another, which all wrote the same,
-// and the reads since. Bytes of one history share it, so an access of many costs little more than
+// Of a byte are kept the writes that nothing orders with one another, which all wrote the same, the
+// updates behind them, which go together in any order, and the reads since. Bytes of one history share it, so an access of many costs little more than
 // one of a few.
 #ifndef KILN_ANALYSIS_ACCESSHISTORY_H
 #define KILN_ANALYSIS_ACCESSHISTORY_H
@@ -41,10 +41,9 @@ public:
 
 private:
   struct State {
-    std::vector<Event> writes, reads;
-    bool isAtomic = false; ///< the writes are updates
+    std::vector<Event> writes, updates, reads;
     bool operator==(const State &other) const {
-      return isAtomic == other.isAtomic && writes == other.writes && reads == other.reads;
+      return writes == other.writes && updates == other.updates && reads == other.reads;
     }
   };
   struct StateHash {
@@ -55,6 +54,8 @@ private:
   };
   using Id = uint32_t;
   Id intern(State state);
+  /// Adds an event to some, of which those that it stands behind need not be kept.
+  void noteLast(std::vector<Event> &events, Agent thread, const Event &event) const;
   /// Keeps the states that bytes are in.
   void collect();
   template <typename Step>

@@ -9,6 +9,10 @@
 // An engine reaches memory by a proxy of its own. What threads write by theirs it finds only behind
 // a fence, on the way from the write to the engine's start, whoever executes it; so there are two
 // clocks, and a fence raises the second to the first.
+//
+// Accesses to tensor memory are not ordered by what orders their threads: a fence before a thread
+// tells others holds its earlier ones in front, and a fence behind what it heard its later ones
+// behind. So there is a third clock, of those that stand in front of such a fence.
 #ifndef KILN_ANALYSIS_HAPPENSBEFORE_H
 #define KILN_ANALYSIS_HAPPENSBEFORE_H
 
@@ -24,7 +28,7 @@ namespace kiln::analysis {
 /// A thread, or a queue: work of an engine that ends in the order in which it was started.
 using Agent = uint32_t;
 using Tick = uint32_t;
-enum class Proxy : uint8_t { Generic, Async };
+enum class Proxy : uint8_t { Generic, Async, Tensor };
 
 /// What an agent did between two of its ticks, through a proxy.
 struct Event {
@@ -43,14 +47,16 @@ public:
   void join(const Clock &other);
   /// Whether it has all that the other one has.
   bool covers(const Clock &other) const;
+  bool isEmpty() const { return ticks.empty(); }
 
 private:
   std::vector<Tick> ticks;
 };
 
-/// What one knows: what was done, and what of it an engine finds.
+/// What one knows: what was done, what of it an engine finds, and what of accesses to tensor memory
+/// has been told behind a fence.
 struct Knowledge {
-  std::shared_ptr<const Clock> done, visible;
+  std::shared_ptr<const Clock> done, visible, fenced;
 };
 
 class HappensBefore {
@@ -61,8 +67,8 @@ public:
   /// Where agents tell one another: all who acquire from it know what was released to it before.
   class Place {
     friend class HappensBefore;
-    Clock done, visible;
-    /// What was joined last, and a copy of both for who acquires, null if it is out of date.
+    Clock done, visible, fenced;
+    /// What was joined last, and a copy of all for who acquires, null if it is out of date.
     Knowledge last, told;
   };
   void release(Agent thread, Place &place);
@@ -71,6 +77,10 @@ public:
   void meet(const std::vector<Agent> &threads);
   /// An engine that this thread, or who hears of it, starts from now on finds what is known here.
   void fence(Agent thread);
+  /// The thread's accesses to tensor memory up to now stand before what it tells from now on.
+  void fenceBefore(Agent thread);
+  /// Its accesses from now on stand behind what it has heard.
+  void fenceAfter(Agent thread);
 
   Agent addQueue();
   bool isQueue(Agent agent) const { return agent >= views.size(); }
@@ -85,9 +95,14 @@ public:
   bool hasEnded(const Event &event) const;
 
   /// What a thread does now.
-  Event now(Agent thread) const { return {thread, views[thread].tick, Proxy::Generic}; }
+  Event now(Agent thread, Proxy proxy = Proxy::Generic) const {
+    return {thread, views[thread].tick, proxy};
+  }
   /// Whether a thread knows that something was done.
   bool knows(Agent thread, const Event &event) const;
+  /// Whether what a thread does, or starts, now stands behind something: it knows of that, and
+  /// between accesses to tensor memory stand the fences, unless they are of one queue.
+  bool follows(Agent thread, const Event &event, const Event &earlier) const;
   /// Whether an engine that a thread starts now finds what was written.
   bool finds(Agent thread, const Event &write) const;
 
@@ -95,7 +110,11 @@ private:
   using Shared = std::shared_ptr<const Clock>;
   struct View {
     Knowledge knows;
-    Tick tick = 1, fenced = 0;
+    Tick tick = 1;
+    /// Up to which tick others' engines find what it wrote, and its accesses to tensor memory stand
+    /// before what it tells.
+    Tick visible = 0, fenced = 0;
+    std::shared_ptr<const Clock> behind; ///< what its accesses to tensor memory stand behind
   };
   struct Queue {
     Tick open = 1, ended = 0;
@@ -104,11 +123,12 @@ private:
     std::deque<std::pair<Tick, Knowledge>> closed;
     Knowledge behind;
   };
-  static void tell(Place &place, const Knowledge &knows);
+  void tell(Place &place, const Knowledge &knows) const;
   struct PairHash {
     size_t operator()(const std::pair<const Clock *, const Clock *> &pair) const;
   };
   Shared join(const Shared &a, const Shared &b);
+  Knowledge join(const Knowledge &a, const Knowledge &b);
 
   const Shared nothing = std::make_shared<const Clock>();
   std::vector<View> views;

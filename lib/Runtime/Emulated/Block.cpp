@@ -171,7 +171,8 @@ void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::Happe
     thread->state = State::Ready;
   copies.assign(threads.size(), {});
   products.assign(threads.size() / launch.warpSize + 1, {});
-  sums.assign(threads.size(), {});
+  reads.assign(products.size(), {});
+  values.assign(threads.size(), {});
   engines.reset();
   tensors.reset();
   clusterArrivals = 0;

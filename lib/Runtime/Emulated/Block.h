@@ -97,11 +97,15 @@ public:
   analysis::Event startProduct(unsigned warp);
   void endProducts(unsigned warp);
   void waitForProducts(const Lanes &lanes, unsigned inFlight);
-  /// Until then a thread's registers hold no sums but tags of them, which are no numbers. A product
-  /// takes what it adds to by its tag; a wait puts the sums of what has ended in their place.
-  uint32_t tagSum(unsigned thread, const analysis::Event &product, uint32_t bits);
-  uint32_t takeSum(unsigned thread, uint32_t bits) const;
-  uint32_t fetchSum(unsigned thread, uint32_t bits) const;
+  /// Where a warp reads tensor memory into registers, and the wait for all of it.
+  analysis::Event startReads(unsigned warp);
+  void waitForReads(const Lanes &lanes);
+  /// Until then a thread's registers hold no values but tags of them, which are no numbers. A
+  /// product takes what it adds to by its tag; a wait puts the values of what has ended in their
+  /// place.
+  uint32_t tagValue(unsigned thread, const analysis::Event &maker, uint32_t bits);
+  uint32_t takeValue(unsigned thread, uint32_t bits) const;
+  uint32_t fetchValue(unsigned thread, uint32_t bits) const;
 
   /// The running thread goes on once this holds; `what` says what it waits for.
   void waitUntil(std::function<bool()> mayGo, const std::string &what);
@@ -163,19 +167,19 @@ private:
   InFlight &use(InFlight &work);
   void land(std::vector<Copy> &group);
   std::string startOne(const InFlight &work, const Copy &copy);
-  /// By thread, or by a warp's first thread; by warp.
-  std::vector<InFlight> copies, products;
-  /// Sums that a thread may hold tags of, by the lower bits of their tags.
-  struct Sum {
+  /// By thread, or by a warp's first thread; by warp; by warp.
+  std::vector<InFlight> copies, products, reads;
+  /// Values that a thread may hold tags of, by the lower bits of their tags.
+  struct Value {
     uint32_t tag = 0, bits = 0;
-    analysis::Event product;
+    analysis::Event maker;
   };
-  struct Sums {
+  struct Values {
     uint32_t last = 0;
-    std::vector<Sum> byTag;
+    std::vector<Value> byTag;
   };
-  const Sum *findSum(unsigned thread, uint32_t tag) const;
-  std::vector<Sums> sums; ///< by thread
+  const Value *findValue(unsigned thread, uint32_t tag) const;
+  std::vector<Values> values; ///< by thread
   Thread *running = nullptr;
   jmp_buf scheduler; ///< where it goes on when a thread waits
   /// Of the cluster's barrier: arrivals, and rounds that have ended. The first block has them.

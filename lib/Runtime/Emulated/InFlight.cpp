@@ -85,30 +85,46 @@ void Block::waitForProducts(const Lanes &lanes, unsigned inFlight) {
       shared.order().end(work.queue, work.groups.front().first, shared.agentOf(lanes.first + lane));
 }
 
-/// Tags are NaNs, signalling ones, of which there are so many. A sum is kept until its thread has
-/// started so many more: shared memory has operands for fewer between a product and its wait.
-constexpr uint32_t kFirstTag = 0x7f800001, kTags = 0x3fffff, kKeptSums = 4096;
+//===- Reads of tensor memory ---------------------------------------------------------------===//
 
-uint32_t Block::tagSum(unsigned thread, const analysis::Event &product, uint32_t bits) {
-  Sums &own = sums[thread];
-  own.byTag.resize(kKeptSums);
+analysis::Event Block::startReads(unsigned warp) {
+  return shared.order().start(use(reads[warp]).queue, shared.agentOf(warp * launch.warpSize),
+                              analysis::Proxy::Tensor);
+}
+
+void Block::waitForReads(const Lanes &lanes) {
+  InFlight &work = use(reads[lanes.first / launch.warpSize]);
+  analysis::Tick tick = shared.order().close(work.queue);
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    shared.order().end(work.queue, tick, shared.agentOf(lanes.first + lane));
+}
+
+//===- Values that are not there yet --------------------------------------------------------===//
+
+/// Tags are NaNs, signalling ones, of which there are so many. A value is kept until its thread has
+/// started so many more: shared memory has operands for fewer between a product and its wait.
+constexpr uint32_t kFirstTag = 0x7f800001, kTags = 0x3fffff, kKeptValues = 4096;
+
+uint32_t Block::tagValue(unsigned thread, const analysis::Event &maker, uint32_t bits) {
+  Values &own = values[thread];
+  own.byTag.resize(kKeptValues);
   uint32_t tag = kFirstTag + own.last++ % kTags;
-  own.byTag[tag % kKeptSums] = {tag, bits, product};
+  own.byTag[tag % kKeptValues] = {tag, bits, maker};
   return tag;
 }
 
-const Block::Sum *Block::findSum(unsigned thread, uint32_t tag) const {
-  const std::vector<Sum> &byTag = sums[thread].byTag;
-  const Sum *sum = byTag.empty() ? nullptr : &byTag[tag % kKeptSums];
-  return sum && sum->tag == tag ? sum : nullptr;
+const Block::Value *Block::findValue(unsigned thread, uint32_t tag) const {
+  const std::vector<Value> &byTag = values[thread].byTag;
+  const Value *value = byTag.empty() ? nullptr : &byTag[tag % kKeptValues];
+  return value && value->tag == tag ? value : nullptr;
 }
 
-uint32_t Block::takeSum(unsigned thread, uint32_t bits) const {
-  const Sum *sum = findSum(thread, bits);
-  return sum ? sum->bits : bits;
+uint32_t Block::takeValue(unsigned thread, uint32_t bits) const {
+  const Value *value = findValue(thread, bits);
+  return value ? value->bits : bits;
 }
 
-uint32_t Block::fetchSum(unsigned thread, uint32_t bits) const {
-  const Sum *sum = findSum(thread, bits);
-  return sum && shared.order().hasEnded(sum->product) ? sum->bits : bits;
+uint32_t Block::fetchValue(unsigned thread, uint32_t bits) const {
+  const Value *value = findValue(thread, bits);
+  return value && shared.order().hasEnded(value->maker) ? value->bits : bits;
 }

@@ -11,6 +11,8 @@ namespace {
 enum Kind { Read = 1, Write = 2, Atomic = 4 };
 /// What lies where nothing was written, or where a copy is under way.
 constexpr int kNoData = 0xa5;
+/// What lies where a barrier is: what it looks like on a chip no program may know.
+constexpr uint64_t kBarrier = 0xba221e2ba221e2ba;
 } // namespace
 
 SharedMemory::SharedMemory() {
@@ -130,4 +132,23 @@ std::string SharedMemory::startWrite(Agent by, const Event &event, uint64_t addr
 
 void SharedMemory::land(uint64_t address, int64_t size, const void *data) {
   std::memcpy(reinterpret_cast<void *>(address), data, size);
+}
+
+//===- Barriers -----------------------------------------------------------------------------===//
+
+std::string SharedMemory::initBarrier(unsigned thread, uint64_t address) {
+  std::string wrong = access(thread, address, sizeof(kBarrier), Write, nullptr);
+  if (wrong.empty())
+    land(address, sizeof(kBarrier), &kBarrier);
+  return wrong;
+}
+
+bool SharedMemory::holdsBarrier(uint64_t address) const {
+  return std::memcmp(reinterpret_cast<const void *>(address), &kBarrier, sizeof(kBarrier)) == 0;
+}
+
+std::string SharedMemory::useBarrier(Agent by, const Event &event, uint64_t address) {
+  auto clash = history->update(by, event, address - reinterpret_cast<uint64_t>(memory),
+                               sizeof(kBarrier));
+  return clash ? describe(*clash, "a use of the barrier at") : "";
 }

@@ -39,6 +39,12 @@ public:
   std::string startWrite(analysis::Agent by, const analysis::Event &event, uint64_t address,
                          int64_t bytes);
   void land(uint64_t address, int64_t bytes, const void *data);
+  /// A thread makes 8 bytes a barrier: like a write.
+  std::string initBarrier(unsigned thread, uint64_t address);
+  /// Whether a barrier lies there, of which nothing has been written over.
+  bool holdsBarrier(uint64_t address) const;
+  /// A use of it, in any order with others.
+  std::string useBarrier(analysis::Agent by, const analysis::Event &event, uint64_t address);
 
 private:
   std::string checkBounds(const char *what, uint64_t offset, int64_t bytes) const;

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 using namespace kiln;
+using namespace kiln::analysis;
 using namespace kiln::emulated;
 
 void TensorMemory::reset() {
-  cells.assign(lanes, std::vector<Cell>(columns));
+  cells.clear();
+  history = nullptr;
   held.assign(columns, false);
   orders.clear();
   queues.clear();
@@ -39,18 +41,20 @@ std::string TensorMemory::useFor(unsigned count) {
   return "";
 }
 
-bool TensorMemory::isInFlight(Role role, unsigned first, unsigned count) const {
-  auto overlaps = [&](Columns columns) {
-    unsigned own = columnOf(columns.address);
-    return own < first + count && first < own + columns.count;
-  };
-  auto has = [&](const Order &order) {
-    if (role == Role::Sum)
-      return order.multiply && overlaps(order.sums);
-    return std::any_of(order.operands.begin(), order.operands.end(), overlaps);
-  };
-  bool isTheirs = blocks == 2 && std::any_of(mate->orders.begin(), mate->orders.end(), has);
-  return isTheirs || std::any_of(orders.begin(), orders.end(), has);
+std::string TensorMemory::describe(const Clash &clash, Agent by, const std::string &access) const {
+  unsigned lane = clash.offset / columns, column = clash.offset % columns;
+  std::string at = access + " lane " + std::to_string(lane) + ", column " + std::to_string(column) +
+                   " of tensor memory, ";
+  const HappensBefore &order = engines.order();
+  bool isProduct = order.isQueue(clash.other.agent), isRead = clash.kind == Clash::Kind::AfterRead;
+  if (clash.kind == Clash::Kind::Unwritten)
+    return at + "which nothing has written";
+  if (!order.hasEnded(clash.other))
+    return at + (isRead ? "which a product in flight reads" : "into which a product is in flight");
+  return "a race: " + at + "which " + (isProduct ? "a product" : "a thread") +
+         (isRead ? " reads; " : " writes; ") +
+         (order.knows(by, clash.other) ? "no fence of tensor memory stands between the two"
+                                       : "nothing orders the two");
 }
 
 std::string TensorMemory::allocate(unsigned count, uint32_t &address) {
@@ -59,6 +63,11 @@ std::string TensorMemory::allocate(unsigned count, uint32_t &address) {
            " columns of tensor memory, which is no power of two from 32 to 512";
   if (!mayAllocate)
     return "an allocation of tensor memory by a block that has given up to allocate more";
+  // Few programs use it.
+  if (!history) {
+    history = std::make_unique<AccessHistory>(engines.order(), size_t(lanes) * columns);
+    cells.assign(lanes, std::vector<Cell>(columns));
+  }
   for (unsigned first = 0; first + count <= columns; first += count)
     if (std::none_of(held.begin() + first, held.begin() + first + count,
                      [](bool is) { return is; })) {
@@ -78,12 +87,14 @@ std::string TensorMemory::endAllocations() {
   return "";
 }
 
-std::string TensorMemory::release(uint32_t address, unsigned count) {
+std::string TensorMemory::release(unsigned thread, uint32_t address, unsigned count) {
   unsigned first = columnOf(address);
   if (laneOf(address) || !isCount(count) || !isHeld(first, count))
     return "a release of " + spell(first, count) + ", which are not all held";
-  if (isInFlight(Role::Sum, first, count) || isInFlight(Role::Operand, first, count))
-    return "a release of " + spell(first, count) + " while a product of them is in flight";
+  Agent by = engines.agentOf(thread);
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    if (auto clash = history->write(by, engines.order().now(by), cellOf(lane, first), count))
+      return describe(*clash, by, "a release of");
   std::fill(held.begin() + first, held.begin() + first + count, false);
   taken.push_back(-int(count));
   return "";
@@ -104,36 +115,64 @@ std::string TensorMemory::checkStart(Columns columns, const char *what) const {
   return "";
 }
 
+/// What is not there a product itself finds, if it needs it.
+std::optional<Clash> TensorMemory::readWritten(Agent by, const Event &event, size_t cell,
+                                               size_t count) {
+  for (size_t last = cell + count; cell < last;) {
+    auto clash = history->read(by, event, cell, last - cell);
+    if (!clash || clash->kind != Clash::Kind::Unwritten)
+      return clash;
+    size_t unwritten = clash->offset;
+    if ((clash = history->read(by, event, cell, unwritten - cell)))
+      return clash;
+    cell = unwritten + 1;
+  }
+  return std::nullopt;
+}
+
 std::string TensorMemory::start(unsigned thread, Columns sums, std::vector<Columns> operands,
                                 std::function<std::string()> multiply) {
-  std::vector<const TensorMemory *> all = {this};
+  std::vector<TensorMemory *> all = {this};
   if (blocks == 2)
     all.push_back(mate);
-  for (const TensorMemory *each : all) {
+  Agent by = engines.agentOf(thread);
+  Event event = engines.order().start(queueOf(thread), by, Proxy::Tensor);
+  for (TensorMemory *each : all) {
     std::string wrong = each->checkStart(sums, "a product into ");
     for (const Columns &operand : operands)
       if (wrong.empty())
         wrong = each->checkStart(operand, "a product of ");
     if (!wrong.empty())
       return wrong;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      for (const Columns &operand : operands)
+        if (auto clash = each->readWritten(by, event, cellOf(lane, columnOf(operand.address)),
+                                           operand.count))
+          return each->describe(*clash, by, "a product of");
+      if (auto clash = each->history->write(by, event, cellOf(lane, columnOf(sums.address)),
+                                            sums.count))
+        return each->describe(*clash, by, "a product into");
+    }
   }
   orders.push_back({thread, sums, std::move(operands), std::move(multiply)});
   return "";
 }
 
-analysis::Agent TensorMemory::queueOf(unsigned thread) {
+Agent TensorMemory::queueOf(unsigned thread) {
   auto [at, isNew] = queues.try_emplace(thread, 0);
   if (isNew)
     at->second = engines.order().addQueue();
   return at->second;
 }
 
-analysis::Event TensorMemory::startReads(unsigned thread) {
-  return engines.order().start(queueOf(thread), engines.agentOf(thread), analysis::Proxy::Async);
+Event TensorMemory::startReads(unsigned thread) {
+  return engines.order().start(queueOf(thread), engines.agentOf(thread), Proxy::Async);
 }
 
 void TensorMemory::commit(unsigned thread, std::vector<uint64_t> barriers) {
-  analysis::Tick tick = engines.order().close(queueOf(thread));
+  // Who hears of it hears what its thread knew, also if it has started nothing.
+  startReads(thread);
+  Tick tick = engines.order().close(queueOf(thread));
   orders.push_back({thread, {}, {}, nullptr, std::move(barriers), tick});
 }
 
@@ -178,38 +217,42 @@ std::string TensorMemory::finish() {
   return "";
 }
 
-std::string TensorMemory::inspect(const char *access, unsigned column) const {
-  std::string what = access + (" column " + std::to_string(column)) + " of tensor memory, ";
-  if (!isHeld(column, 1))
-    return what + "which nobody holds";
-  return isInFlight(Role::Sum, column, 1) ? what + "into which a product is in flight" : "";
-}
-
-std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) const {
-  if (std::string wrong = inspect("a read of", column); !wrong.empty())
-    return wrong;
-  if (!cells[lane][column].isWritten)
-    return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column) +
-           " of tensor memory, which nothing has written";
-  if (cells[lane][column].writer != kNobody)
-    return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column) +
-           " of tensor memory, which a warp has not waited to have written";
-  bits = cells[lane][column].bits;
+std::string TensorMemory::read(unsigned thread, unsigned lane, unsigned column, unsigned count,
+                               uint32_t *bits) {
+  if (!isHeld(column, count))
+    return "a read of " + spell(column, count) + ", which are not all held";
+  Agent by = engines.agentOf(thread);
+  Event event = engines.order().now(by, Proxy::Tensor);
+  if (auto clash = history->read(by, event, cellOf(lane, column), count))
+    return describe(*clash, by, "a read of");
+  for (unsigned i = 0; i < count; ++i) {
+    const Cell &cell = cells[lane][column + i];
+    if (!cell.isWritten || cell.writer != kNobody)
+      return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column + i) +
+             " of tensor memory, which " +
+             (cell.isWritten ? "a warp has not waited to have written" : "nothing has written");
+    bits[i] = cell.bits;
+  }
   return "";
 }
 
-std::string TensorMemory::write(unsigned warp, unsigned lane, unsigned column, uint32_t bits) {
-  if (std::string wrong = inspect("a write of", column); !wrong.empty())
-    return wrong;
-  if (isInFlight(Role::Operand, column, 1))
-    return "a write of column " + std::to_string(column) +
-           " of tensor memory, which a product in flight reads";
-  cells[lane][column] = {bits, true, warp};
+std::string TensorMemory::write(unsigned thread, unsigned warp, unsigned lane, unsigned column,
+                                unsigned count, const uint32_t *bits) {
+  if (!isHeld(column, count))
+    return "a write of " + spell(column, count) + ", which are not all held";
+  Agent by = engines.agentOf(thread);
+  Event event = engines.order().now(by, Proxy::Tensor);
+  if (auto clash = history->write(by, event, cellOf(lane, column), count))
+    return describe(*clash, by, "a write of");
+  for (unsigned i = 0; i < count; ++i)
+    cells[lane][column + i] = {bits[i], true, warp};
   return "";
 }
 
 /// A warp writes to lanes that others, four numbers on, write to, too.
 void TensorMemory::waitForWrites(unsigned warp) {
+  if (cells.empty())
+    return;
   for (unsigned lane = warp % 4 * 32; lane < warp % 4 * 32 + 32; ++lane)
     for (Cell &cell : cells[lane])
       if (cell.writer == warp)

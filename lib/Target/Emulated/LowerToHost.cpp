@@ -44,8 +44,7 @@ bool hasNoMeaning(StringRef name) {
          name.starts_with("llvm.nvvm.fence.mbarrier_init.") ||
          name == "llvm.nvvm.fence.proxy.async.global" || name.starts_with("llvm.nvvm.prefetch.") ||
          name.starts_with("llvm.nvvm.wgmma.fence.") ||
-         name.starts_with("llvm.nvvm.griddepcontrol.") ||
-         name.starts_with("llvm.nvvm.tcgen05.fence.");
+         name.starts_with("llvm.nvvm.griddepcontrol.");
 }
 
 class Lowering {
@@ -297,8 +296,8 @@ private:
     call.eraseFromParent();
   }
 
-  /// A wait for products of a warp group, whose registers hold the sums behind it, or for reads of
-  /// tensor memory, which here are done: the registers pass through.
+  /// A wait for products of a warp group, or for reads of tensor memory, whose registers hold the
+  /// values behind it.
   bool lowerGroupWait(CallInst &call, InlineAsm &assembly) {
     StringRef text = assembly.getAsmString();
     bool isOfProducts = text.consume_front("wgmma.wait_group.sync.aligned ");
@@ -308,20 +307,13 @@ private:
     unsigned inFlight;
     if (isOfProducts && text.consumeInteger(10, inFlight))
       return false;
-    if (isOfProducts) {
-      SmallVector<Value *> values = {builder.getInt64(inFlight), builder.getInt32(call.arg_size())};
-      append_range(values, call.args());
-      execute(call, "kiln.wgmma.wait", values, builder.getInt32(++sites));
-      return true;
-    }
-    Value *all = PoisonValue::get(call.getType());
-    if (!isa<StructType>(call.getType()))
-      all = call.getArgOperand(0);
-    else
-      for (auto [i, operand] : enumerate(call.args()))
-        all = builder.CreateInsertValue(all, operand, i);
-    call.replaceAllUsesWith(all);
-    call.eraseFromParent();
+    SmallVector<Value *> values;
+    if (isOfProducts)
+      values.push_back(builder.getInt64(inFlight));
+    values.push_back(builder.getInt32(call.arg_size()));
+    append_range(values, call.args());
+    execute(call, isOfProducts ? "kiln.wgmma.wait" : "kiln.tcgen05.wait.ld", values,
+            builder.getInt32(++sites));
     return true;
   }
 

@@ -64,17 +64,15 @@ void tryWait(const Lanes &lanes) {
   std::string what = "a phase of the barrier at offset " +
                      std::to_string(address - uint64_t(block->getShared().data())) +
                      " of shared memory";
+  check(engines().use(thread, address));
   block->waitUntil(
       [=] {
-        bool hasEnded = false;
-        std::string wrong = block->engines.poll(thread, address, parity, hasEnded);
-        if (wrong.empty() && !hasEnded)
-          wrong = block->landCommits(address);
-        if (wrong.empty())
-          wrong = block->engines.poll(thread, address, parity, hasEnded);
-        if (!wrong.empty())
+        bool hasEnded = block->engines.poll(address, parity);
+        if (hasEnded)
+          return true;
+        if (std::string wrong = block->landCommits(address); !wrong.empty())
           block->stop(wrong);
-        return hasEnded;
+        return block->engines.poll(address, parity);
       },
       what);
   block->engines.hear(thread, address);
@@ -268,10 +266,10 @@ void multiplyGroup(const Lanes &lanes) {
       b[column * depth + k] = form.b->widen(matrix.at(column, k));
   bool accumulates = lanes.read<uint32_t>(0, offsetB + 8);
   auto readSum = [&](unsigned lane, unsigned i) {
-    return block.takeSum(lanes.first + lane, lanes.read<uint32_t>(lane, accumulators, i));
+    return block.takeValue(lanes.first + lane, lanes.read<uint32_t>(lane, accumulators, i));
   };
   auto write = [&](unsigned lane, unsigned i, uint32_t bits) {
-    lanes.write(lane, i, block.tagSum(lanes.first + lane, event, bits));
+    lanes.write(lane, i, block.tagValue(lanes.first + lane, event, bits));
   };
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < form.columns / 2; ++i) {
@@ -310,7 +308,7 @@ void fetchSums(const Lanes &lanes) {
     for (unsigned i = 0, count = lanes.read<uint32_t>(0, 8); i < count; ++i)
       lanes.write(
           lane, i,
-          Block::current()->fetchSum(lanes.first + lane, lanes.read<uint32_t>(lane, 12, i)));
+          Block::current()->fetchValue(lanes.first + lane, lanes.read<uint32_t>(lane, 12, i)));
 }
 } // namespace
 
