@@ -84,8 +84,12 @@ static void note(std::vector<Event> &events, const Event &event) {
     at->tick = std::max(at->tick, event.tick);
 }
 
-/// Who follows this one follows what it follows; but who is told that an engine has ended is told of
-/// nothing else.
+Clash AccessHistory::clash(Agent thread, Clash::Kind kind, const Event &other) const {
+  return {order->knows(thread, other) ? Clash::Kind::TensorFence : kind, 0, other};
+}
+
+/// Who follows this one follows what it follows; but who is told that an engine has ended is told
+/// of nothing else.
 void AccessHistory::noteLast(std::vector<Event> &events, Agent thread, const Event &event) const {
   auto isBefore = [&](const Event &other) { return order->follows(thread, event, other); };
   if (!order->isQueue(event.agent))
@@ -95,7 +99,7 @@ void AccessHistory::noteLast(std::vector<Event> &events, Agent thread, const Eve
 
 std::optional<Clash> AccessHistory::read(Agent thread, const Event &event, size_t first,
                                          size_t count) {
-  bool byEngine = event.proxy == Proxy::Async;
+  bool byEngine = event.proxy != Proxy::Generic;
   auto isKnown = [&](const Event &write) { return order->follows(thread, event, write); };
   auto isFound = [&](const Event &write) { return !byEngine || order->finds(thread, write); };
   auto step = [&](State &state, bool) -> std::optional<Clash> {
@@ -104,13 +108,13 @@ std::optional<Clash> AccessHistory::read(Agent thread, const Event &event, size_
       return Clash{Clash::Kind::Unwritten, 0, {}};
     // Of writes in any order, which all wrote the same, one is enough; of updates all are needed.
     if (std::none_of(writes.begin(), writes.end(), isKnown))
-      return Clash{Clash::Kind::AfterWrite, 0, writes.front()};
+      return clash(thread, Clash::Kind::AfterWrite, writes.front());
     if (std::none_of(writes.begin(), writes.end(), isFound))
       return Clash{Clash::Kind::BehindFence, 0, writes.front()};
     for (const Event &update : updates)
       if (!isKnown(update) || !isFound(update))
-        return Clash{isKnown(update) ? Clash::Kind::BehindFence : Clash::Kind::AfterWrite, 0,
-                     update};
+        return isKnown(update) ? Clash{Clash::Kind::BehindFence, 0, update}
+                               : clash(thread, Clash::Kind::AfterWrite, update);
     noteLast(state.reads, thread, event);
     return std::nullopt;
   };
@@ -126,13 +130,13 @@ std::optional<Clash> AccessHistory::write(Agent thread, const Event &event, size
         bool isKnown = order->follows(thread, event, write);
         isOrdered &= isKnown;
         if (!isKnown && (!same || events == &state.updates))
-          return Clash{Clash::Kind::AfterWrite, 0, write};
+          return clash(thread, Clash::Kind::AfterWrite, write);
         if (event.proxy == Proxy::Async && !order->finds(thread, write))
           return Clash{Clash::Kind::BehindFence, 0, write};
       }
     for (const Event &read : state.reads)
       if (!order->follows(thread, event, read) && !same)
-        return Clash{Clash::Kind::AfterRead, 0, read};
+        return clash(thread, Clash::Kind::AfterRead, read);
     if (!same || isOrdered)
       state.writes.clear();
     if (!same)
@@ -151,13 +155,13 @@ std::optional<Clash> AccessHistory::update(Agent thread, const Event &event, siz
       return Clash{Clash::Kind::Unwritten, 0, {}};
     for (const Event &write : state.writes) {
       if (!order->follows(thread, event, write))
-        return Clash{Clash::Kind::AfterWrite, 0, write};
+        return clash(thread, Clash::Kind::AfterWrite, write);
       if (event.proxy == Proxy::Async && !order->finds(thread, write))
         return Clash{Clash::Kind::BehindFence, 0, write};
     }
     for (const Event &read : state.reads)
       if (!order->follows(thread, event, read))
-        return Clash{Clash::Kind::AfterRead, 0, read};
+        return clash(thread, Clash::Kind::AfterRead, read);
     if (!order->isQueue(event.agent))
       state.reads.clear();
     noteLast(state.updates, thread, event);

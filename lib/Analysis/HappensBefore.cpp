@@ -27,7 +27,7 @@ bool Clock::covers(const Clock &other) const {
 HappensBefore::HappensBefore(unsigned threads) : views(threads) {
   for (View &view : views) {
     view.knows = {nothing, nothing, nothing};
-    view.behind = nothing;
+    view.behind = view.knows;
   }
 }
 
@@ -108,7 +108,7 @@ void HappensBefore::fence(Agent thread) {
 
 void HappensBefore::fenceBefore(Agent thread) { views[thread].fenced = views[thread].tick++; }
 
-void HappensBefore::fenceAfter(Agent thread) { views[thread].behind = views[thread].knows.fenced; }
+void HappensBefore::fenceAfter(Agent thread) { views[thread].behind = views[thread].knows; }
 
 //===- Queues -------------------------------------------------------------------------------===//
 
@@ -159,14 +159,16 @@ bool HappensBefore::knows(Agent thread, const Event &event) const {
 }
 
 bool HappensBefore::follows(Agent thread, const Event &event, const Event &earlier) const {
-  if (event.proxy != Proxy::Tensor || earlier.proxy != Proxy::Tensor)
+  if (event.proxy != Proxy::Tensor)
     return knows(thread, earlier);
+  const Knowledge &behind = views[thread].behind;
+  const Clock &clock = earlier.proxy == Proxy::Tensor ? *behind.fenced : *behind.done;
   return earlier.agent == event.agent || earlier.agent == thread ||
-         views[thread].behind->get(earlier.agent) >= earlier.tick;
+         clock.get(earlier.agent) >= earlier.tick;
 }
 
 bool HappensBefore::finds(Agent thread, const Event &write) const {
-  if (write.proxy == Proxy::Async)
+  if (write.proxy != Proxy::Generic)
     return knows(thread, write);
   if (write.agent == thread)
     return views[thread].visible >= write.tick;

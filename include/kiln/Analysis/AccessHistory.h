@@ -1,8 +1,8 @@
 // Who touched each byte of a memory last, and what of that an access clashes with.
 //
 // Of a byte are kept the writes that nothing orders with one another, which all wrote the same, the
-// updates behind them, which go together in any order, and the reads since. Bytes of one history share it, so an access of many costs little more than
-// one of a few.
+// updates behind them, which go together in any order, and the reads since. Bytes of one history
+// share it, so an access of many costs little more than one of a few.
 #ifndef KILN_ANALYSIS_ACCESSHISTORY_H
 #define KILN_ANALYSIS_ACCESSHISTORY_H
 
@@ -19,6 +19,7 @@ struct Clash {
     AfterWrite,  ///< nothing orders it with a write
     AfterRead,   ///< nothing orders it with a read
     BehindFence, ///< it is an engine's, which does not find the write
+    TensorFence, ///< what orders the two does not order uses of tensor memory
   };
   Kind kind;
   size_t offset; ///< of the byte
@@ -54,6 +55,7 @@ private:
   };
   using Id = uint32_t;
   Id intern(State state);
+  Clash clash(Agent thread, Clash::Kind kind, const Event &other) const;
   /// Adds an event to some, of which those that it stands behind need not be kept.
   void noteLast(std::vector<Event> &events, Agent thread, const Event &event) const;
   /// Keeps the states that bytes are in.

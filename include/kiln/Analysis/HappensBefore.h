@@ -10,9 +10,9 @@
 // a fence, on the way from the write to the engine's start, whoever executes it; so there are two
 // clocks, and a fence raises the second to the first.
 //
-// Accesses to tensor memory are not ordered by what orders their threads: a fence before a thread
-// tells others holds its earlier ones in front, and a fence behind what it heard its later ones
-// behind. So there is a third clock, of those that stand in front of such a fence.
+// What uses tensor memory is not ordered by what orders the threads that start it: a fence before a
+// thread tells others holds its earlier accesses in front, and a fence behind what it heard its
+// later ones behind. So there is a third clock, of those that stand in front of such a fence.
 #ifndef KILN_ANALYSIS_HAPPENSBEFORE_H
 #define KILN_ANALYSIS_HAPPENSBEFORE_H
 
@@ -79,7 +79,8 @@ public:
   void fence(Agent thread);
   /// The thread's accesses to tensor memory up to now stand before what it tells from now on.
   void fenceBefore(Agent thread);
-  /// Its accesses from now on stand behind what it has heard.
+  /// Its accesses, and what products that it starts read elsewhere, from now on stand behind what
+  /// it has heard.
   void fenceAfter(Agent thread);
 
   Agent addQueue();
@@ -100,8 +101,8 @@ public:
   }
   /// Whether a thread knows that something was done.
   bool knows(Agent thread, const Event &event) const;
-  /// Whether what a thread does, or starts, now stands behind something: it knows of that, and
-  /// between accesses to tensor memory stand the fences, unless they are of one queue.
+  /// Whether what a thread does, or starts, now stands behind something: it knows of that, and of
+  /// uses of tensor memory the fences stand between, unless they are of one queue.
   bool follows(Agent thread, const Event &event, const Event &earlier) const;
   /// Whether an engine that a thread starts now finds what was written.
   bool finds(Agent thread, const Event &write) const;
@@ -114,7 +115,7 @@ private:
     /// Up to which tick others' engines find what it wrote, and its accesses to tensor memory stand
     /// before what it tells.
     Tick visible = 0, fenced = 0;
-    std::shared_ptr<const Clock> behind; ///< what its accesses to tensor memory stand behind
+    Knowledge behind; ///< what its uses of tensor memory stand behind
   };
   struct Queue {
     Tick open = 1, ended = 0;

@@ -76,6 +76,9 @@ std::string SharedMemory::describe(const Clash &clash, const char *what) const {
   case Clash::Kind::BehindFence:
     return "a race: " + at + "which " + other +
            " writes; no fence of the proxy stands between the write and the engine";
+  case Clash::Kind::TensorFence:
+    return "a race: " + at + "which " + other +
+           " writes; no fence of tensor memory stands between what orders the two and the product";
   }
   return at;
 }
@@ -148,7 +151,7 @@ bool SharedMemory::holdsBarrier(uint64_t address) const {
 }
 
 std::string SharedMemory::useBarrier(Agent by, const Event &event, uint64_t address) {
-  auto clash = history->update(by, event, address - reinterpret_cast<uint64_t>(memory),
-                               sizeof(kBarrier));
+  auto clash =
+      history->update(by, event, address - reinterpret_cast<uint64_t>(memory), sizeof(kBarrier));
   return clash ? describe(*clash, "a use of the barrier at") : "";
 }

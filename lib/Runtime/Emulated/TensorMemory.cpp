@@ -41,23 +41,22 @@ std::string TensorMemory::useFor(unsigned count) {
   return "";
 }
 
-std::string TensorMemory::describe(const Clash &clash, Agent by, const std::string &access) const {
+std::string TensorMemory::describe(const Clash &clash, const std::string &access) const {
   unsigned lane = clash.offset / columns, column = clash.offset % columns;
   std::string at = access + " lane " + std::to_string(lane) + ", column " + std::to_string(column) +
                    " of tensor memory, ";
   const HappensBefore &order = engines.order();
-  bool isProduct = order.isQueue(clash.other.agent), isRead = clash.kind == Clash::Kind::AfterRead;
-  if (clash.kind == Clash::Kind::Unwritten)
-    return at + "which nothing has written";
+  bool isRead = clash.kind == Clash::Kind::AfterRead;
   if (!order.hasEnded(clash.other))
     return at + (isRead ? "which a product in flight reads" : "into which a product is in flight");
-  return "a race: " + at + "which " + (isProduct ? "a product" : "a thread") +
-         (isRead ? " reads; " : " writes; ") +
-         (order.knows(by, clash.other) ? "no fence of tensor memory stands between the two"
-                                       : "nothing orders the two");
+  std::string other = order.isQueue(clash.other.agent) ? "a product" : "a thread";
+  return "a race: " + at + "which " + other +
+         (clash.kind == Clash::Kind::TensorFence
+              ? " uses; no fence of tensor memory stands between the two"
+              : std::string(isRead ? " reads" : " writes") + "; nothing orders the two");
 }
 
-std::string TensorMemory::allocate(unsigned count, uint32_t &address) {
+std::string TensorMemory::allocate(unsigned thread, unsigned count, uint32_t &address) {
   if (!isCount(count))
     return "an allocation of " + std::to_string(count) +
            " columns of tensor memory, which is no power of two from 32 to 512";
@@ -76,7 +75,7 @@ std::string TensorMemory::allocate(unsigned count, uint32_t &address) {
         std::fill(lane.begin() + first, lane.begin() + first + count, Cell());
       address = first;
       taken.push_back(int(count));
-      return "";
+      return takeAll(thread, "an allocation of", first, count);
     }
   return "an allocation of " + std::to_string(count) +
          " columns of tensor memory, which waits forever, since nobody gives so many back";
@@ -87,14 +86,23 @@ std::string TensorMemory::endAllocations() {
   return "";
 }
 
+/// To set columns aside, or to give them back, counts as a write of all of them.
+std::string TensorMemory::takeAll(unsigned thread, const char *what, unsigned first,
+                                  unsigned count) {
+  Agent by = engines.agentOf(thread);
+  Event event = engines.order().now(by, Proxy::Tensor);
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    if (auto clash = history->write(by, event, cellOf(lane, first), count))
+      return describe(*clash, what);
+  return "";
+}
+
 std::string TensorMemory::release(unsigned thread, uint32_t address, unsigned count) {
   unsigned first = columnOf(address);
   if (laneOf(address) || !isCount(count) || !isHeld(first, count))
     return "a release of " + spell(first, count) + ", which are not all held";
-  Agent by = engines.agentOf(thread);
-  for (unsigned lane = 0; lane < lanes; ++lane)
-    if (auto clash = history->write(by, engines.order().now(by), cellOf(lane, first), count))
-      return describe(*clash, by, "a release of");
+  if (std::string wrong = takeAll(thread, "a release of", first, count); !wrong.empty())
+    return wrong;
   std::fill(held.begin() + first, held.begin() + first + count, false);
   taken.push_back(-int(count));
   return "";
@@ -115,21 +123,6 @@ std::string TensorMemory::checkStart(Columns columns, const char *what) const {
   return "";
 }
 
-/// What is not there a product itself finds, if it needs it.
-std::optional<Clash> TensorMemory::readWritten(Agent by, const Event &event, size_t cell,
-                                               size_t count) {
-  for (size_t last = cell + count; cell < last;) {
-    auto clash = history->read(by, event, cell, last - cell);
-    if (!clash || clash->kind != Clash::Kind::Unwritten)
-      return clash;
-    size_t unwritten = clash->offset;
-    if ((clash = history->read(by, event, cell, unwritten - cell)))
-      return clash;
-    cell = unwritten + 1;
-  }
-  return std::nullopt;
-}
-
 std::string TensorMemory::start(unsigned thread, Columns sums, std::vector<Columns> operands,
                                 std::function<std::string()> multiply) {
   std::vector<TensorMemory *> all = {this};
@@ -146,12 +139,12 @@ std::string TensorMemory::start(unsigned thread, Columns sums, std::vector<Colum
       return wrong;
     for (unsigned lane = 0; lane < lanes; ++lane) {
       for (const Columns &operand : operands)
-        if (auto clash = each->readWritten(by, event, cellOf(lane, columnOf(operand.address)),
-                                           operand.count))
-          return each->describe(*clash, by, "a product of");
-      if (auto clash = each->history->write(by, event, cellOf(lane, columnOf(sums.address)),
-                                            sums.count))
-        return each->describe(*clash, by, "a product into");
+        if (auto clash = each->history->read(by, event, cellOf(lane, columnOf(operand.address)),
+                                             operand.count))
+          return each->describe(*clash, "a product of");
+      if (auto clash =
+              each->history->write(by, event, cellOf(lane, columnOf(sums.address)), sums.count))
+        return each->describe(*clash, "a product into");
     }
   }
   orders.push_back({thread, sums, std::move(operands), std::move(multiply)});
@@ -166,7 +159,7 @@ Agent TensorMemory::queueOf(unsigned thread) {
 }
 
 Event TensorMemory::startReads(unsigned thread) {
-  return engines.order().start(queueOf(thread), engines.agentOf(thread), Proxy::Async);
+  return engines.order().start(queueOf(thread), engines.agentOf(thread), Proxy::Tensor);
 }
 
 void TensorMemory::commit(unsigned thread, std::vector<uint64_t> barriers) {
@@ -224,7 +217,7 @@ std::string TensorMemory::read(unsigned thread, unsigned lane, unsigned column, 
   Agent by = engines.agentOf(thread);
   Event event = engines.order().now(by, Proxy::Tensor);
   if (auto clash = history->read(by, event, cellOf(lane, column), count))
-    return describe(*clash, by, "a read of");
+    return describe(*clash, "a read of");
   for (unsigned i = 0; i < count; ++i) {
     const Cell &cell = cells[lane][column + i];
     if (!cell.isWritten || cell.writer != kNobody)
@@ -243,7 +236,7 @@ std::string TensorMemory::write(unsigned thread, unsigned warp, unsigned lane, u
   Agent by = engines.agentOf(thread);
   Event event = engines.order().now(by, Proxy::Tensor);
   if (auto clash = history->write(by, event, cellOf(lane, column), count))
-    return describe(*clash, by, "a write of");
+    return describe(*clash, "a write of");
   for (unsigned i = 0; i < count; ++i)
     cells[lane][column + i] = {bits[i], true, warp};
   return "";

@@ -33,7 +33,7 @@ public:
   // Each gives what is wrong, or nothing.
   /// All that a program does here is for one block, or all of it for a pair.
   std::string useFor(unsigned blocks);
-  std::string allocate(unsigned count, uint32_t &address);
+  std::string allocate(unsigned thread, unsigned count, uint32_t &address);
   std::string endAllocations();
   std::string release(unsigned thread, uint32_t address, unsigned count);
   /// Columns from an address on.
@@ -86,10 +86,8 @@ private:
   bool isHeld(unsigned first, unsigned count) const;
   std::string checkStart(Columns columns, const char *what) const;
   /// What clashes with an access of this by a thread, or by what it starts.
-  std::string describe(const analysis::Clash &clash, analysis::Agent by,
-                       const std::string &access) const;
-  std::optional<analysis::Clash> readWritten(analysis::Agent by, const analysis::Event &event,
-                                             size_t cell, size_t count);
+  std::string describe(const analysis::Clash &clash, const std::string &access) const;
+  std::string takeAll(unsigned thread, const char *what, unsigned first, unsigned count);
   static size_t cellOf(unsigned lane, unsigned column) { return size_t(lane) * columns + column; }
   std::string runUpTo(size_t last);
 

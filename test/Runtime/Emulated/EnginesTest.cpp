@@ -137,7 +137,8 @@ TEST_F(EnginesTest, ABoxMayCountAtTheBarrierOfThePairsOtherBlock) {
   uint64_t there = reinterpret_cast<uint64_t>(other.data());
   EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
   EXPECT_NE(second.startLoadsOfPairs(0, there + 1024, at(0), view, place, 0b10)
-                .find("a use of the barrier at byte 0 of shared memory, which thread 0 writes; nothing orders"),
+                .find("a use of the barrier at byte 0 of shared memory, which thread 0 writes; "
+                      "nothing orders"),
             std::string::npos);
   order->fence(0);
   order->meet({0, 64});

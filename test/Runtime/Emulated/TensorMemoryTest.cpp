@@ -21,8 +21,12 @@ protected:
     memory->reset();
     ASSERT_EQ(memory->useFor(1), "");
     uint32_t address;
-    ASSERT_EQ(memory->allocate(64, address), "");
+    ASSERT_EQ(memory->allocate(0, 64, address), "");
     ASSERT_EQ(address, 0u);
+    order->fenceBefore(0);
+    order->meet({0, 1, 128});
+    for (unsigned thread : {1, 128})
+      order->fenceAfter(thread);
   }
   /// Into the first 16 columns, of an operand in columns 32 to 39.
   std::string start(unsigned thread) {
@@ -88,7 +92,7 @@ TEST_F(TensorMemoryTest, FencesOrderReadsWithLaterProducts) {
   order->release(1, unfenced);
   order->acquire(0, unfenced);
   order->fenceAfter(0);
-  EXPECT_NE(start(0).find("which a thread reads; no fence of tensor memory"), std::string::npos);
+  EXPECT_NE(start(0).find("which a thread uses; no fence of tensor memory"), std::string::npos);
   order->fenceBefore(1);
   order->release(1, fenced);
   order->acquire(0, fenced);

@@ -23,7 +23,7 @@ void allocate(const Lanes &lanes) {
   check(tensors().useFor(blocks));
   auto to = lanes.read<uint64_t>(0, 0);
   uint32_t address = 0;
-  check(tensors().allocate(lanes.read<uint32_t>(0, 8), address));
+  check(tensors().allocate(lanes.first, lanes.read<uint32_t>(0, 8), address));
   check(Block::current()->writeShared(lanes.first, to, &address, sizeof(address)));
 }
 
@@ -314,8 +314,7 @@ void waitForLoads(const Lanes &lanes) {
   block.waitForReads(lanes);
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0, count = lanes.read<uint32_t>(0, 0); i < count; ++i)
-      lanes.write(lane, i,
-                  block.fetchValue(lanes.first + lane, lanes.read<uint32_t>(lane, 4, i)));
+      lanes.write(lane, i, block.fetchValue(lanes.first + lane, lanes.read<uint32_t>(lane, 4, i)));
 }
 
 void fenceBefore(const Lanes &) {
