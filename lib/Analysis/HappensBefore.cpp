@@ -24,7 +24,7 @@ bool Clock::covers(const Clock &other) const {
   return true;
 }
 
-HappensBefore::HappensBefore(unsigned threads) : views(threads) {
+HappensBefore::HappensBefore(unsigned threads, unsigned lanes) : lanes(lanes), views(threads) {
   for (View &view : views) {
     view.knows = {nothing, nothing, nothing};
     view.behind = view.knows;
@@ -161,10 +161,12 @@ bool HappensBefore::knows(Agent thread, const Event &event) const {
 bool HappensBefore::follows(Agent thread, const Event &event, const Event &earlier) const {
   if (event.proxy != Proxy::Tensor)
     return knows(thread, earlier);
+  bool isUse = earlier.proxy == Proxy::Tensor;
+  if (earlier.agent == event.agent || earlier.agent == thread ||
+      (isUse && !isQueue(earlier.agent) && earlier.agent / lanes == thread / lanes))
+    return true;
   const Knowledge &behind = views[thread].behind;
-  const Clock &clock = earlier.proxy == Proxy::Tensor ? *behind.fenced : *behind.done;
-  return earlier.agent == event.agent || earlier.agent == thread ||
-         clock.get(earlier.agent) >= earlier.tick;
+  return (isUse ? behind.fenced : behind.done)->get(earlier.agent) >= earlier.tick;
 }
 
 bool HappensBefore::finds(Agent thread, const Event &write) const {

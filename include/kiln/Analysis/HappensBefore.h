@@ -61,8 +61,8 @@ struct Knowledge {
 
 class HappensBefore {
 public:
-  /// Threads are the first agents.
-  explicit HappensBefore(unsigned threads);
+  /// Threads are the first agents; so many that follow one another access tensor memory together.
+  explicit HappensBefore(unsigned threads, unsigned lanes = 1);
 
   /// Where agents tell one another: all who acquire from it know what was released to it before.
   class Place {
@@ -102,7 +102,7 @@ public:
   /// Whether a thread knows that something was done.
   bool knows(Agent thread, const Event &event) const;
   /// Whether what a thread does, or starts, now stands behind something: it knows of that, and of
-  /// uses of tensor memory the fences stand between, unless they are of one queue.
+  /// uses of tensor memory the fences stand between, unless they are of one queue or one warp.
   bool follows(Agent thread, const Event &event, const Event &earlier) const;
   /// Whether an engine that a thread starts now finds what was written.
   bool finds(Agent thread, const Event &write) const;
@@ -131,6 +131,7 @@ private:
   Shared join(const Shared &a, const Shared &b);
   Knowledge join(const Knowledge &a, const Knowledge &b);
 
+  const unsigned lanes;
   const Shared nothing = std::make_shared<const Clock>();
   std::vector<View> views;
   std::vector<Queue> queues;

@@ -141,7 +141,8 @@ void Block::joinCluster(const std::vector<std::unique_ptr<Block>> &cluster) {
 std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const uint32_t first[3],
                        const int64_t extents[3]) {
   const Launch &launch = cluster.front()->launch;
-  auto order = std::make_shared<analysis::HappensBefore>(launch.threads * unsigned(cluster.size()));
+  auto order = std::make_shared<analysis::HappensBefore>(launch.threads * unsigned(cluster.size()),
+                                                         launch.warpSize);
   for (size_t i = 0; i < cluster.size(); ++i) {
     uint32_t program[3] = {first[0] + uint32_t(i % extents[0]),
                            first[1] + uint32_t(i / extents[0] % extents[1]),
