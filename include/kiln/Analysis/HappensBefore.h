@@ -12,6 +12,7 @@
 #ifndef KILN_ANALYSIS_HAPPENSBEFORE_H
 #define KILN_ANALYSIS_HAPPENSBEFORE_H
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -103,12 +104,16 @@ private:
     Knowledge given;
     std::deque<std::pair<Tick, Knowledge>> closed;
     Knowledge behind;
+    /// What a thread was told of the end of this tick, if nothing has ended since.
+    Tick told = 0;
+    Place end;
   };
   static void tell(Place &place, const Knowledge &knows);
   struct PairHash {
     size_t operator()(const std::pair<const Clock *, const Clock *> &pair) const;
   };
   Shared join(const Shared &a, const Shared &b);
+  Shared find(const Shared &a, const Shared &b);
 
   const Shared nothing = std::make_shared<const Clock>();
   std::vector<View> views;
@@ -118,6 +123,7 @@ private:
     Shared a, b, both;
   };
   std::unordered_map<std::pair<const Clock *, const Clock *>, Joined, PairHash> joined;
+  std::array<Joined, 2> recent;
 };
 
 } // namespace kiln::analysis
