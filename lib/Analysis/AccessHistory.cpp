@@ -1,45 +1,32 @@
 // Histories of bytes, each kept once.
 #include "kiln/Analysis/AccessHistory.h"
 #include <algorithm>
+#include <utility>
 
 using namespace kiln::analysis;
 
 AccessHistory::AccessHistory(const HappensBefore &order, size_t size)
-    : order(&order), bytes(size, 0) {
-  intern(State());
+    : order(&order), bytes(size, 0), states(1) {
+  states.front().bytes = size;
 }
 
-size_t AccessHistory::StateHash::operator()(const State *state) const {
-  size_t hash = 0;
-  auto add = [&](size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15; };
-  for (const std::vector<Event> *events : {&state->writes, &state->updates, &state->reads}) {
-    add(events->size());
-    for (const Event &event : *events)
-      add(size_t(event.agent) << 32 | event.tick);
+AccessHistory::Id AccessHistory::keep(Change &change, size_t first) {
+  auto isIn = [&](Id id) { return states[id].bytes && states[id].state == change.state; };
+  if (isIn(last))
+    return last;
+  if (first && isIn(bytes[first - 1]))
+    return bytes[first - 1];
+  Id id = change.before;
+  if (states[id].bytes != change.bytes) {
+    if (unused.empty()) {
+      unused.push_back(states.size());
+      states.emplace_back();
+    }
+    id = unused.back();
+    unused.pop_back();
   }
-  return hash ^ hash >> 29;
-}
-
-AccessHistory::Id AccessHistory::intern(State state) {
-  if (auto at = ids.find(&state); at != ids.end())
-    return at->second;
-  states.push_back(std::make_unique<State>(std::move(state)));
-  return ids[states.back().get()] = Id(states.size() - 1);
-}
-
-void AccessHistory::collect() {
-  std::vector<std::unique_ptr<State>> old = std::move(states);
-  states.clear();
-  ids.clear();
-  intern(State());
-  constexpr Id unknown = ~Id(0);
-  std::vector<Id> renamed(old.size(), unknown);
-  renamed[0] = 0;
-  for (Id &id : bytes) {
-    if (renamed[id] == unknown)
-      renamed[id] = intern(std::move(*old[id]));
-    id = renamed[id];
-  }
+  std::swap(states[id].state, change.state);
+  return last = id;
 }
 
 /// Takes each byte from its state to the next, which `step` gives, or a clash, of a state and
@@ -47,28 +34,52 @@ void AccessHistory::collect() {
 template <typename Step>
 std::optional<Clash> AccessHistory::visit(size_t first, size_t count, const bool *isSame,
                                           Step step) {
-  constexpr size_t mostStates = 1 << 16;
-  if (states.size() > mostStates + bytes.size())
-    collect();
-  constexpr Id none = ~Id(0);
-  Id before[2] = {none, none}, after[2] = {none, none};
-  size_t begin = first;
-  std::vector<Id> next(count);
-  for (size_t offset = first; offset < first + count; ++offset) {
-    bool same = isSame && isSame[offset - begin];
-    Id id = bytes[offset];
-    if (before[same] != id) {
-      State state = *states[id];
-      if (std::optional<Clash> clash = step(state, same)) {
-        clash->offset = offset;
+  size_t end = first + count, made = 0;
+  ++visits;
+  runs.clear();
+  // Nothing is kept before all is known to be right.
+  for (size_t at = first; at < end;) {
+    Id id = bytes[at];
+    bool same = isSame && isSame[at - first];
+    size_t begin = at++;
+    while (at < end && bytes[at] == id && (!isSame || isSame[at - first] == same))
+      ++at;
+    constexpr size_t none = ~size_t(0);
+    Kept &kept = states[id];
+    if (std::exchange(kept.visit, visits) != visits)
+      kept.changes[0] = kept.changes[1] = none;
+    size_t &change = kept.changes[same];
+    if (change == none) {
+      if (made == changes.size())
+        changes.emplace_back();
+      Change &next = changes[made];
+      next.state = kept.state;
+      next.before = id;
+      next.bytes = 0;
+      if (std::optional<Clash> clash = step(next.state, same)) {
+        clash->offset = begin;
         return clash;
       }
-      before[same] = id;
-      after[same] = intern(std::move(state));
+      change = made++;
     }
-    next[offset - begin] = after[same];
+    changes[change].bytes += at - begin;
+    runs.push_back({begin, at - begin, change});
   }
-  std::copy(next.begin(), next.end(), bytes.begin() + first);
+  constexpr Id open = ~Id(0);
+  for (size_t i = 0; i < made; ++i)
+    changes[i].after = open;
+  for (const Run &run : runs) {
+    Change &change = changes[run.change];
+    if (change.after == open)
+      change.after = keep(change, run.first);
+    if (change.after == change.before)
+      continue;
+    std::fill_n(bytes.begin() + run.first, run.count, change.after);
+    states[change.after].bytes += run.count;
+    states[change.before].bytes -= run.count;
+    if (!states[change.before].bytes)
+      unused.push_back(change.before);
+  }
   return std::nullopt;
 }
 

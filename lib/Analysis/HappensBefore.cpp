@@ -41,6 +41,17 @@ HappensBefore::PairHash::operator()(const std::pair<const Clock *, const Clock *
 HappensBefore::Shared HappensBefore::join(const Shared &a, const Shared &b) {
   if (a == b)
     return a;
+  // Those who meet come one behind the other.
+  for (const Joined &last : recent)
+    if (last.a == a && last.b == b)
+      return last.both;
+  std::rotate(recent.begin(), recent.end() - 1, recent.end());
+  Shared both = find(a, b);
+  recent.front() = {a, b, both};
+  return both;
+}
+
+HappensBefore::Shared HappensBefore::find(const Shared &a, const Shared &b) {
   constexpr size_t most = 1024;
   if (joined.size() > most)
     joined.clear();
@@ -136,6 +147,7 @@ void HappensBefore::end(Agent queue, Tick tick, Place &place) {
   of.ended = std::max(of.ended, tick);
   for (; !of.closed.empty() && of.closed.front().first <= tick; of.closed.pop_front())
     of.behind = of.closed.front().second;
+  of.told = 0;
   tell(place, of.behind);
   place.done.raise(queue, tick);
   place.fenced.raise(queue, tick);
@@ -143,9 +155,14 @@ void HappensBefore::end(Agent queue, Tick tick, Place &place) {
 }
 
 void HappensBefore::end(Agent queue, Tick tick, Agent thread) {
-  Place place;
-  end(queue, tick, place);
-  acquire(thread, place);
+  // The lanes of a warp are told the same, one behind the other.
+  Queue &of = queues[queue - views.size()];
+  if (of.told != tick) {
+    of.end = {};
+    end(queue, tick, of.end);
+    of.told = tick;
+  }
+  acquire(thread, of.end);
 }
 
 bool HappensBefore::hasEnded(const Event &event) const {

@@ -1,8 +1,12 @@
 // Who touched each byte of a memory last, and what of that an access clashes with.
 //
-// Of a byte are kept the writes that nothing orders with one another, which all wrote the same, the
-// updates behind them, which go together in any order, and the reads since. Bytes of one history
-// share it, so an access of many costs little more than one of a few.
+  Clash clash(Agent thread, Clash::Kind kind, const Event &other) const;
+  /// Adds an event to some, of which those that it stands behind need not be kept.
+  void noteLast(std::vector<Event> &events, Agent thread, const Event &event) const;
+// Of a byte are kept the writes that nothing orders with one another, which all wrote the same,
+// and the reads since. Bytes of one history share it, so an access of many costs little more than
+// one of a few. What an access makes of it takes its place if no other byte is in it, so that most
+// accesses allocate nothing.
 #ifndef KILN_ANALYSIS_ACCESSHISTORY_H
 #define KILN_ANALYSIS_ACCESSHISTORY_H
 
@@ -47,26 +51,41 @@ private:
       return writes == other.writes && updates == other.updates && reads == other.reads;
     }
   };
-  struct StateHash {
-    size_t operator()(const State *state) const;
-  };
-  struct StateEqual {
-    bool operator()(const State *a, const State *b) const { return *a == *b; }
-  };
   using Id = uint32_t;
-  Id intern(State state);
   Clash clash(Agent thread, Clash::Kind kind, const Event &other) const;
   /// Adds an event to some, of which those that it stands behind need not be kept.
   void noteLast(std::vector<Event> &events, Agent thread, const Event &event) const;
-  /// Keeps the states that bytes are in.
-  void collect();
+  /// A state that bytes are in, so many of them; none if it is unused. What the visit of this
+  /// number makes of it, for bytes that it changes and for those that it leaves the same.
+  struct Kept {
+    State state;
+    size_t bytes = 0;
+    uint64_t visit = 0;
+    size_t changes[2];
+  };
+  /// What a visit makes of a state, for so many of its bytes.
+  struct Change {
+    Id before, after;
+    size_t bytes;
+    State state;
+  };
+  struct Run {
+    size_t first, count, change;
+  };
   template <typename Step>
   std::optional<Clash> visit(size_t first, size_t count, const bool *isSame, Step step);
+  /// The id of a change's state, which other bytes may be in.
+  Id keep(Change &change, size_t first);
 
   const HappensBefore *order;
   std::vector<Id> bytes;
-  std::vector<std::unique_ptr<State>> states;
-  std::unordered_map<const State *, Id, StateHash, StateEqual> ids;
+  std::vector<Kept> states;
+  std::vector<Id> unused;
+  Id last = 0; ///< made last
+  /// Of a visit. They stay for the memory that they have.
+  uint64_t visits = 0;
+  std::vector<Change> changes;
+  std::vector<Run> runs;
 };
 
 } // namespace kiln::analysis

@@ -16,6 +16,7 @@
 #ifndef KILN_ANALYSIS_HAPPENSBEFORE_H
 #define KILN_ANALYSIS_HAPPENSBEFORE_H
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -123,13 +124,20 @@ private:
     Knowledge given;
     std::deque<std::pair<Tick, Knowledge>> closed;
     Knowledge behind;
+    /// What a thread was told of the end of this tick, if nothing has ended since.
+    Tick told = 0;
+    Place end;
   };
   void tell(Place &place, const Knowledge &knows) const;
   struct PairHash {
     size_t operator()(const std::pair<const Clock *, const Clock *> &pair) const;
   };
   Shared join(const Shared &a, const Shared &b);
+<<<<<<< HEAD
   Knowledge join(const Knowledge &a, const Knowledge &b);
+=======
+  Shared find(const Shared &a, const Shared &b);
+>>>>>>> a81e0923d28fb0271eb62e2807499871e3f7c6a0
 
   const unsigned lanes;
   const Shared nothing = std::make_shared<const Clock>();
@@ -140,6 +148,7 @@ private:
     Shared a, b, both;
   };
   std::unordered_map<std::pair<const Clock *, const Clock *>, Joined, PairHash> joined;
+  std::array<Joined, 2> recent;
 };
 
 } // namespace kiln::analysis
