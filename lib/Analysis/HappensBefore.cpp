@@ -68,6 +68,7 @@ void HappensBefore::tell(Place &place, const Knowledge &knows) {
 void HappensBefore::release(Agent thread, Place &place) {
   View &view = views[thread];
   tell(place, view.knows);
+  view.told = view.tick;
   place.done.raise(thread, view.tick++);
   place.visible.raise(thread, view.fenced);
   place.told = {};
@@ -98,8 +99,9 @@ void HappensBefore::fence(Agent thread) {
 
 //===- Queues -------------------------------------------------------------------------------===//
 
-Agent HappensBefore::addQueue() {
+Agent HappensBefore::addQueue(const char *work) {
   Queue queue;
+  queue.work = work;
   queue.given = queue.behind = {nothing, nothing};
   queues.push_back(std::move(queue));
   return Agent(views.size() + queues.size() - 1);

@@ -57,6 +57,9 @@ class HappensBefore {
 public:
   /// Threads are the first agents.
   explicit HappensBefore(unsigned threads);
+  /// Where in the program the agents are that do something now, for reports.
+  void setSite(uint32_t number) { site = number; }
+  uint32_t getSite() const { return site; }
 
   /// Where agents tell one another: all who acquire from it know what was released to it before.
   class Place {
@@ -72,7 +75,9 @@ public:
   /// An engine that this thread, or who hears of it, starts from now on finds what is known here.
   void fence(Agent thread);
 
-  Agent addQueue();
+  /// `work` names one piece of what it is given.
+  Agent addQueue(const char *work = "work");
+  const char *nameOf(Agent queue) const { return queues[queue - views.size()].work; }
   bool isQueue(Agent agent) const { return agent >= views.size(); }
   /// Work that a thread starts in a queue; all up to the next `close` ends together.
   Event start(Agent queue, Agent thread, Proxy proxy);
@@ -86,6 +91,8 @@ public:
 
   /// What a thread does now.
   Event now(Agent thread) const { return {thread, views[thread].tick, Proxy::Generic}; }
+  /// Whether a thread has told anyone anything since it did something.
+  bool hasTold(const Event &event) const { return views[event.agent].told >= event.tick; }
   /// Whether a thread knows that something was done.
   bool knows(Agent thread, const Event &event) const;
   /// Whether an engine that a thread starts now finds what was written.
@@ -95,9 +102,10 @@ private:
   using Shared = std::shared_ptr<const Clock>;
   struct View {
     Knowledge knows;
-    Tick tick = 1, fenced = 0;
+    Tick tick = 1, fenced = 0, told = 0;
   };
   struct Queue {
+    const char *work;
     Tick open = 1, ended = 0;
     /// What those knew who gave it work: up to now, at the end of each tick, of those that ended.
     Knowledge given;
@@ -111,6 +119,7 @@ private:
   Shared join(const Shared &a, const Shared &b);
 
   const Shared nothing = std::make_shared<const Clock>();
+  uint32_t site = 0;
   std::vector<View> views;
   std::vector<Queue> queues;
   /// Many threads learn the same: what two clocks make is kept for a while.

@@ -46,8 +46,9 @@ std::string Engines::initBarrier(unsigned thread, uint64_t address, uint32_t arr
     return "a barrier in shared memory at an address that is no multiple of 8";
   Barrier barrier;
   barrier.arrivals = barrier.pending = arrivals;
-  barrier.queue = shared.order().addQueue();
+  barrier.queue = shared.order().addQueue("a copy of a box");
   barrier.init = shared.order().now(shared.agentOf(thread));
+  barrier.initSite = shared.order().getSite();
   barriers[address] = std::move(barrier);
   return "";
 }
@@ -59,7 +60,8 @@ std::string Engines::find(Agent by, uint64_t address, Barrier *&barrier) {
   barrier = &at->second;
   if (!shared.order().knows(by, barrier->init))
     return "a race: a use of a barrier in shared memory; nothing orders it with what initialises "
-           "it";
+           "it\n  initialised: by " +
+           shared.nameAt(barrier->init.agent, barrier->initSite);
   return "";
 }
 
@@ -135,6 +137,19 @@ std::string Engines::poll(unsigned thread, uint64_t address, uint32_t parity, bo
 
 void Engines::hear(unsigned thread, uint64_t address) {
   shared.order().acquire(shared.agentOf(thread), barriers.at(address).ended);
+}
+
+std::string Engines::describe(uint64_t address) const {
+  std::string text = "a phase of the barrier at offset " +
+                     std::to_string(address - reinterpret_cast<uint64_t>(shared.data())) +
+                     " of shared memory";
+  auto at = barriers.find(address);
+  if (at == barriers.end())
+    return text;
+  const Barrier &barrier = at->second;
+  return text + ", for whose end " + std::to_string(barrier.pending) + " of " +
+         std::to_string(barrier.arrivals) + " arrivals and " + std::to_string(barrier.bytes) +
+         " bytes are missing";
 }
 
 void Engines::arriveAtWord(unsigned thread, uint64_t address, uint32_t last) {
@@ -247,7 +262,8 @@ std::string Engines::accept(Agent by, uint64_t to, Engines &counting, uint64_t a
     return wrong;
   if (!shared.order().finds(by, barrier->init))
     return "a race: a copy that counts at a barrier; no fence of the proxy stands between what "
-           "initialises it and the engine";
+           "initialises it and the engine\n  initialised: by " +
+           counting.shared.nameAt(barrier->init.agent, barrier->initSite);
   if (std::string wrong = checkPlace(to, map); !wrong.empty())
     return wrong;
   Box box{this, to, map, {}};
@@ -271,7 +287,7 @@ void Engines::land(const Box &box) {
 Engines::Stores &Engines::storesOf(unsigned thread) {
   auto [at, isNew] = stores.try_emplace(thread);
   if (isNew)
-    at->second.queue = shared.order().addQueue();
+    at->second.queue = shared.order().addQueue("a store of a box");
   return at->second;
 }
 

@@ -54,6 +54,8 @@ public:
   void arriveAtWord(unsigned thread, uint64_t address, uint32_t last);
   /// A thread looks at a word, which may be a barrier.
   void lookAtWord(unsigned thread, uint64_t address);
+  /// A phase that is waited for, and what is missing to its end, as far as it is known.
+  std::string describe(uint64_t barrier) const;
   uint64_t countEndedWords() const { return endedWords; }
   std::string startLoad(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
                         const int32_t *place);
@@ -101,6 +103,7 @@ private:
     std::vector<Box> boxes;
     analysis::Agent queue = 0; ///< of what lands here
     analysis::Event init;
+    uint32_t initSite = 0;
     /// What was told so far, and up to the end of the last phase.
     analysis::HappensBefore::Place open, ended;
   };

@@ -124,7 +124,7 @@ std::string TensorMemory::start(unsigned thread, Columns sums, std::vector<Colum
 analysis::Agent TensorMemory::queueOf(unsigned thread) {
   auto [at, isNew] = queues.try_emplace(thread, 0);
   if (isNew)
-    at->second = engines.order().addQueue();
+    at->second = engines.order().addQueue("a product");
   return at->second;
 }
 

@@ -11,7 +11,8 @@ protected:
   void SetUp() override {
     static SharedMemory shared;
     ASSERT_TRUE(shared.data());
-    shared.reset(1024, std::make_shared<kiln::analysis::HappensBefore>(32), 32, 0);
+    shared.reset(1024, std::make_shared<kiln::analysis::HappensBefore>(32), 0,
+                 Names{nullptr, nullptr, 32, 32});
     engines = std::make_unique<Engines>(shared);
     barrier = reinterpret_cast<uint64_t>(shared.data());
     ASSERT_EQ(engines->initBarrier(0, barrier, 1), "");
