@@ -87,6 +87,7 @@ void HappensBefore::tell(Place &place, const Knowledge &knows) const {
 void HappensBefore::release(Agent thread, Place &place) {
   View &view = views[thread];
   tell(place, view.knows);
+  view.told = view.tick;
   place.done.raise(thread, view.tick++);
   place.visible.raise(thread, view.visible);
   if (view.fenced)
@@ -123,8 +124,9 @@ void HappensBefore::fenceAfter(Agent thread) { views[thread].behind = views[thre
 
 //===- Queues -------------------------------------------------------------------------------===//
 
-Agent HappensBefore::addQueue() {
+Agent HappensBefore::addQueue(const char *work) {
   Queue queue;
+  queue.work = work;
   queue.given = queue.behind = {nothing, nothing, nothing};
   queues.push_back(std::move(queue));
   return Agent(views.size() + queues.size() - 1);

@@ -1,12 +1,9 @@
 // Who touched each byte of a memory last, and what of that an access clashes with.
 //
-  Clash clash(Agent thread, Clash::Kind kind, const Event &other) const;
-  /// Adds an event to some, of which those that it stands behind need not be kept.
-  void noteLast(std::vector<Event> &events, Agent thread, const Event &event) const;
-// Of a byte are kept the writes that nothing orders with one another, which all wrote the same,
-// and the reads since. Bytes of one history share it, so an access of many costs little more than
-// one of a few. What an access makes of it takes its place if no other byte is in it, so that most
-// accesses allocate nothing.
+// Of a byte are kept the writes that nothing orders with one another, which all wrote the same, the
+// updates behind them, which go together in any order, and the reads since. Bytes of one history
+// share it, so an access of many costs little more than one of a few. What an access makes of it
+// takes its place if no other byte is in it, so that most accesses allocate nothing.
 #ifndef KILN_ANALYSIS_ACCESSHISTORY_H
 #define KILN_ANALYSIS_ACCESSHISTORY_H
 

@@ -64,6 +64,9 @@ class HappensBefore {
 public:
   /// Threads are the first agents; so many that follow one another access tensor memory together.
   explicit HappensBefore(unsigned threads, unsigned lanes = 1);
+  /// Where in the program the agents are that do something now, for reports.
+  void setSite(uint32_t number) { site = number; }
+  uint32_t getSite() const { return site; }
 
   /// Where agents tell one another: all who acquire from it know what was released to it before.
   class Place {
@@ -84,7 +87,9 @@ public:
   /// it has heard.
   void fenceAfter(Agent thread);
 
-  Agent addQueue();
+  /// `work` names one piece of what it is given.
+  Agent addQueue(const char *work = "work");
+  const char *nameOf(Agent queue) const { return queues[queue - views.size()].work; }
   bool isQueue(Agent agent) const { return agent >= views.size(); }
   /// Work that a thread starts in a queue; all up to the next `close` ends together.
   Event start(Agent queue, Agent thread, Proxy proxy);
@@ -100,6 +105,8 @@ public:
   Event now(Agent thread, Proxy proxy = Proxy::Generic) const {
     return {thread, views[thread].tick, proxy};
   }
+  /// Whether a thread has told anyone anything since it did something.
+  bool hasTold(const Event &event) const { return views[event.agent].told >= event.tick; }
   /// Whether a thread knows that something was done.
   bool knows(Agent thread, const Event &event) const;
   /// Whether what a thread does, or starts, now stands behind something: it knows of that, and of
@@ -112,13 +119,14 @@ private:
   using Shared = std::shared_ptr<const Clock>;
   struct View {
     Knowledge knows;
-    Tick tick = 1;
+    Tick tick = 1, told = 0;
     /// Up to which tick others' engines find what it wrote, and its accesses to tensor memory stand
     /// before what it tells.
     Tick visible = 0, fenced = 0;
     Knowledge behind; ///< what its uses of tensor memory stand behind
   };
   struct Queue {
+    const char *work;
     Tick open = 1, ended = 0;
     /// What those knew who gave it work: up to now, at the end of each tick, of those that ended.
     Knowledge given;
@@ -133,14 +141,12 @@ private:
     size_t operator()(const std::pair<const Clock *, const Clock *> &pair) const;
   };
   Shared join(const Shared &a, const Shared &b);
-<<<<<<< HEAD
   Knowledge join(const Knowledge &a, const Knowledge &b);
-=======
   Shared find(const Shared &a, const Shared &b);
->>>>>>> a81e0923d28fb0271eb62e2807499871e3f7c6a0
 
   const unsigned lanes;
   const Shared nothing = std::make_shared<const Clock>();
+  uint32_t site = 0;
   std::vector<View> views;
   std::vector<Queue> queues;
   /// Many threads learn the same: what two clocks make is kept for a while.

@@ -1,57 +1,11 @@
 // Fibres, and the scheduler that runs them to where they wait.
-#include "Block.h"
+#include "Thread.h"
 #include <algorithm>
-#include <set>
-#include <sys/mman.h>
 #include <ucontext.h>
 #include <utility>
 
 using namespace kiln;
 using namespace kiln::emulated;
-
-namespace {
-enum class State { Ready, AtBarrier, AtInstruction, Blocked, Done };
-/// What an instruction that the runtime executes takes of a thread's stack, beside the kernel's own
-/// frames; and below it, what nobody may touch.
-constexpr size_t kServiceBytes = 512 << 10, kGuardBytes = 64 << 10;
-} // namespace
-
-struct kiln::emulated::Thread {
-  /// Of the stack memory is taken only as far as it is used.
-  Thread(unsigned number, size_t kernelBytes)
-      : number(number),
-        stackBytes((kernelBytes + kServiceBytes + 2 * kGuardBytes) / kGuardBytes * kGuardBytes) {
-    void *mapped = ::mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    stack = mapped == MAP_FAILED ? nullptr : mapped;
-    if (stack && ::mprotect(stack, kGuardBytes, PROT_NONE) != 0)
-      release();
-  }
-  ~Thread() { release(); }
-  void release() {
-    if (stack)
-      ::munmap(stack, stackBytes);
-    stack = nullptr;
-  }
-
-  const unsigned number;
-  const size_t stackBytes;
-  void *stack;
-  jmp_buf place; ///< where it goes on
-  State state = State::Ready;
-  bool started = false;
-  /// Where it waits, and for what.
-  int site = 0;
-  const Instruction *instruction = nullptr;
-  const char *name = nullptr; ///< the instruction's, with what types add to it
-  const void *operands = nullptr;
-  void *result = nullptr;
-  uint64_t clusterRound = 0; ///< of the cluster's barrier, when it last arrived
-  Block::Look look;
-  /// Of a blocked one.
-  std::function<bool()> mayGo;
-  std::string waitsFor;
-};
 
 static thread_local Block *currentBlock = nullptr;
 
@@ -114,9 +68,7 @@ void Block::yield() {
 }
 
 void Block::fail(const std::string &what) {
-  error = "thread " + std::to_string(running->number) + " of program (" +
-          std::to_string(program[0]) + ", " + std::to_string(program[1]) + ", " +
-          std::to_string(program[2]) + "): " + what;
+  blame("thread " + std::to_string(running->number), running->site, what);
   yield();
   __builtin_unreachable();
 }
@@ -158,14 +110,15 @@ std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const
     }
   }
   for (size_t i = 0; i < cluster.size() && wrong.empty(); ++i)
-    wrong = cluster[i]->isDone() ? cluster[i]->finish() : cluster[i]->findBlocked();
+    wrong = cluster[i]->isDone() ? cluster[i]->finish() : cluster[i]->describeBlocked();
   currentBlock = nullptr;
   return wrong;
 }
 
 void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::HappensBefore> &order,
                   unsigned number) {
-  shared.reset(launch.sharedBytes, order, launch.threads, number * launch.threads);
+  shared.reset(launch.sharedBytes, order, number * launch.threads, launch.names);
+  steps = 0;
   std::copy(which, which + 3, program);
   error.clear();
   for (auto &thread : threads)
@@ -203,7 +156,7 @@ bool Block::advance() {
     // Nobody can go on by himself: all have ended, or all have come to the barrier.
     if (isDone())
       engines.close();
-    if (isDone() || !findBlocked().empty())
+    if (isDone() || isBlocked())
       break;
     meetAll();
     movedAtAll = true;
@@ -215,15 +168,15 @@ bool Block::advance() {
 void Block::meetAll() {
   for (auto &thread : threads) {
     if (thread->state == State::Done) {
-      error =
-          "thread " + std::to_string(thread->number) + " has ended while others wait at a barrier";
+      error = "thread " + std::to_string(thread->number) +
+              " has ended while others wait at a barrier" + describeState();
       return;
     }
     // Chips count warps, wherever each of them stands; those of a warp wait at one barrier.
     unsigned first = thread->number / launch.warpSize * launch.warpSize;
     if (thread->site != threads[first]->site) {
       error = "threads " + std::to_string(first) + " and " + std::to_string(thread->number) +
-              " of a warp wait at different barriers";
+              " of a warp wait at different barriers" + describeState();
       return;
     }
   }
@@ -274,7 +227,7 @@ void Block::waitForCluster() {
     first->clusterEnded = std::exchange(first->clusterOpen, {});
     return true;
   };
-  waitUntil(hasEnded, "the barrier of the cluster");
+  waitUntil(hasEnded, [] { return "the barrier of the cluster"; });
   shared.order().acquire(shared.agentOf(running->number), first->clusterEnded);
 }
 
@@ -290,18 +243,6 @@ std::string Block::landCommits(uint64_t barrier) {
   return "";
 }
 
-/// Threads that wait for what nobody can bring any more, the first of each thing that is waited
-/// for; or nothing.
-std::string Block::findBlocked() const {
-  std::string found;
-  std::set<std::string> named;
-  for (const auto &thread : threads)
-    if (thread->state == State::Blocked && named.insert(thread->waitsFor).second)
-      found += (found.empty() ? "thread " : "; so does thread ") + std::to_string(thread->number) +
-               (found.empty() ? " waits forever for " : " for ") + thread->waitsFor;
-  return found;
-}
-
 /// Runs the ready threads of a warp, then what they have come to; false if nothing could be done.
 bool Block::step(unsigned warp) {
   unsigned first = warp * launch.warpSize;
@@ -310,6 +251,10 @@ bool Block::step(unsigned warp) {
   for (unsigned i = first; i < last && error.empty(); ++i) {
     if (threads[i]->state == State::Blocked && threads[i]->mayGo())
       threads[i]->state = State::Ready;
+    if (!error.empty()) {
+      blame("thread " + std::to_string(i), threads[i]->site, error);
+      break;
+    }
     if (threads[i]->state == State::Ready) {
       resume(*threads[i]);
       moved = true;
@@ -340,13 +285,16 @@ void Block::executeTogether(unsigned warp) {
         leader.state != State::AtInstruction) {
       const Thread &at = leader.state == State::AtInstruction ? leader : thread;
       error = "the lanes of warp " + std::to_string(warp) + " part: not all come to the same '" +
-              (at.instruction ? at.instruction->name : "instruction") + "'";
+              (at.instruction ? at.instruction->name : "instruction") + "'" + describeState();
       return;
     }
     operands[i - first] = thread.operands;
     results[i - first] = thread.result;
   }
+  shared.order().setSite(leader.site);
   leader.instruction->execute({leader.name, first, last - first, operands, results});
+  if (!error.empty())
+    blame("warp " + std::to_string(warp), leader.site, error);
   for (unsigned i = first; i < last; ++i)
     threads[i]->state = State::Ready;
 }
@@ -382,13 +330,21 @@ uint32_t Block::getRegister(int number) const {
   }
 }
 
-void Block::meet(int site) {
+void Block::enter(int site) {
   running->site = site;
+  shared.order().setSite(site);
+  if (++steps > launch.mostSteps)
+    failEndless();
+}
+
+void Block::meet(int site) {
+  enter(site);
   running->state = State::AtBarrier;
   yield();
 }
 
 void Block::execute(const char *name, const void *operands, void *result, int site) {
+  enter(site);
   const Instruction *instruction = findInstruction(name);
   if (!instruction)
     fail(std::string("the emulator does not know the instruction '") + name + "'");
@@ -400,7 +356,6 @@ void Block::execute(const char *name, const void *operands, void *result, int si
   running->name = name;
   running->operands = operands;
   running->result = result;
-  running->site = site;
   running->state = State::AtInstruction;
   yield();
 }
@@ -439,11 +394,13 @@ void Block::accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows) 
     access(address, bytes, kind, nullptr);
 }
 
-void Block::waitUntil(std::function<bool()> mayGo, const std::string &what) {
+void Block::waitUntil(std::function<bool()> mayGo, std::function<std::string()> what) {
   if (mayGo())
     return;
+  if (!error.empty())
+    fail(std::string(error));
   running->mayGo = std::move(mayGo);
-  running->waitsFor = what;
+  running->waitsFor = std::move(what);
   running->state = State::Blocked;
   yield();
 }
@@ -471,15 +428,21 @@ void kiln_emulated_barrier(int32_t site) { Block::current()->meet(site); }
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site) {
   Block::current()->execute(name, operands, result, site);
 }
-void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value) {
-  Block::current()->access(reinterpret_cast<uint64_t>(pointer), bytes, kind, value);
+void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value,
+                          int32_t site) {
+  Block *block = Block::current();
+  block->enter(site);
+  block->access(reinterpret_cast<uint64_t>(pointer), bytes, kind, value);
 }
+void kiln_emulated_trip(int32_t site) { Block::current()->enter(site); }
 void kiln_emulated_arrival(void *pointer, int32_t last) {
   Block *block = Block::current();
   block->engines.arriveAtWord(block->currentThread(), reinterpret_cast<uint64_t>(pointer), last);
 }
 void *kiln_emulated_shared() { return Block::current()->getSharedBase(); }
-void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows) {
-  Block::current()->accessRow(reinterpret_cast<uint64_t>(pointer), bytes, kind, rows);
+void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows, int32_t site) {
+  Block *block = Block::current();
+  block->enter(site);
+  block->accessRow(reinterpret_cast<uint64_t>(pointer), bytes, kind, rows);
 }
 }

@@ -39,6 +39,10 @@ struct Launch {
   };
   std::vector<Range> ranges;
   bool checksGlobal = true;
+  Names names; ///< of what reports tell
+  /// Accesses, instructions and trips of loops, of all threads of a block together, after which a
+  /// program counts as one that never ends.
+  uint64_t mostSteps = uint64_t(1) << 30;
 };
 
 class Block {
@@ -60,6 +64,8 @@ public:
   void execute(const char *name, const void *operands, void *result, int site);
   void access(uint64_t address, int64_t bytes, int kind, const void *value);
   void accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows);
+  /// A step of the running thread, at a site.
+  void enter(int site);
   /// What is wrong with an access to global memory, or nothing.
   std::string findProblem(uint64_t address, int64_t bytes, int kind) const;
 
@@ -108,7 +114,7 @@ public:
   uint32_t fetchValue(unsigned thread, uint32_t bits) const;
 
   /// The running thread goes on once this holds; `what` says what it waits for.
-  void waitUntil(std::function<bool()> mayGo, const std::string &what);
+  void waitUntil(std::function<bool()> mayGo, std::function<std::string()> what);
   Engines engines;
   TensorMemory tensors{engines};
 
@@ -150,7 +156,16 @@ private:
   void yield();
   bool step(unsigned warp);
   void executeTogether(unsigned warp);
-  std::string findBlocked() const;
+  /// Whether a thread waits for what another one, or an engine, must bring.
+  bool isBlocked() const;
+  /// Threads that wait for what nobody can bring any more, the first of each thing that is waited
+  /// for, and what all of the cluster do; or nothing.
+  std::string describeBlocked() const;
+  /// Where each warp of the cluster is and what it waits for, a line each.
+  std::string describeState() const;
+  std::string describe(const Thread &thread) const;
+  void blame(const std::string &who, int site, const std::string &what);
+  [[noreturn]] void failEndless();
 
   SharedMemory &shared;
   std::vector<Block *> cluster = {this};
@@ -164,7 +179,10 @@ private:
     std::deque<std::pair<analysis::Tick, std::vector<Copy>>> groups;
     size_t landed = 0; ///< of the oldest groups, which the thread has not waited for yet
   };
-  InFlight &use(InFlight &work);
+  InFlight &use(InFlight &work, const char *what);
+  InFlight &useCopies(unsigned thread);
+  InFlight &useProducts(unsigned warp);
+  InFlight &useReads(unsigned warp);
   void land(std::vector<Copy> &group);
   std::string startOne(const InFlight &work, const Copy &copy);
   /// By thread, or by a warp's first thread; by warp; by warp.
@@ -187,6 +205,7 @@ private:
   uint64_t clusterRound = 0;
   analysis::HappensBefore::Place clusterOpen, clusterEnded;
   uint32_t program[3] = {0, 0, 0};
+  uint64_t steps = 0;
   std::string error;
   bool complete = true;
 };

@@ -25,9 +25,11 @@ extern "C" {
 int32_t kiln_emulated_register(int32_t which);
 void kiln_emulated_barrier(int32_t site);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
-void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
+void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value,
+                          int32_t site);
+void kiln_emulated_trip(int32_t site);
 void *kiln_emulated_shared();
-void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows);
+void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows, int32_t site);
 void kiln_emulated_arrival(void *pointer, int32_t last);
 }
 
@@ -88,6 +90,7 @@ public:
   int64_t stackBytes = 0; ///< of a thread, as the compiler says
   const GlobalRange *globals = nullptr;
   HostGrid grid = nullptr;
+  Names names;
 
 private:
   void findRanges(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes,
@@ -235,6 +238,12 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   launch.threads = plan.warps * plan.warpSize;
   launch.warpSize = plan.warpSize;
   launch.sharedBytes = plan.sharedBytes;
+  launch.names = names;
+  if (const char *set = std::getenv("KILN_EMULATED_STEPS"))
+    if (StringRef(set).getAsInteger(10, launch.mostSteps))
+      return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                       "expected a number of steps in KILN_EMULATED_STEPS, got '" + Twine(set) +
+                           "'");
   auto fail = [&](KilnErrorCode code, const Twine &what) {
     return makeError(code, "kernel '" + plan.kernel + "': " + what);
   };
@@ -323,6 +332,7 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
       {"kiln_emulated_instruction", reinterpret_cast<void *>(kiln_emulated_instruction)},
       {"kiln_emulated_access", reinterpret_cast<void *>(kiln_emulated_access)},
       {"kiln_emulated_row", reinterpret_cast<void *>(kiln_emulated_row)},
+      {"kiln_emulated_trip", reinterpret_cast<void *>(kiln_emulated_trip)},
       {"kiln_emulated_arrival", reinterpret_cast<void *>(kiln_emulated_arrival)}};
   if (Error error = LoadedObject::load(*code, kernel, functions).moveInto(executable->code))
     return error;
@@ -335,6 +345,19 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
                 "the artifact lacks 'stack_bytes', what a thread's stack takes");
   executable->kernel = executable->code->find<void (*)(const uint64_t *)>("kiln_emulated_kernel");
   executable->globals = executable->code->find<const GlobalRange *>("kiln_emulated_globals");
+  executable->names.sites = executable->code->find<const Site *>("kiln_emulated_sites");
+  executable->names.text = executable->code->find<const char *>("kiln_emulated_names");
+  executable->names.threads = executable->plan.warps * executable->plan.warpSize;
+  executable->names.warpSize = executable->plan.warpSize;
+  if (const json::Array *roles = artifact.metadata().getArray("roles"))
+    for (const json::Value &role : *roles) {
+      const json::Object *members = role.getAsObject();
+      unsigned warps = members ? members->getInteger("warps").value_or(0) : 0;
+      StringRef name = members ? members->getString("name").value_or("") : "";
+      std::vector<Names::Role> &all = executable->names.roles;
+      unsigned first = all.empty() ? 0 : all.back().firstWarp + all.back().warps;
+      all.push_back({name.str(), first, warps});
+    }
   executable->grid = hasGrid ? executable->host->find<HostGrid>("kiln_grid") : nullptr;
   if (!executable->kernel || (hasGrid && !executable->grid))
     return fail(KILN_ERROR_CORRUPT,

@@ -48,7 +48,7 @@ std::string Engines::initBarrier(unsigned thread, uint64_t address, uint32_t arr
     return wrong;
   Barrier barrier;
   barrier.arrivals = barrier.pending = arrivals;
-  barrier.queue = shared.order().addQueue();
+  barrier.queue = shared.order().addQueue("a copy of a box");
   barriers[address] = std::move(barrier);
   return "";
 }
@@ -143,6 +143,19 @@ bool Engines::poll(uint64_t address, uint32_t parity) {
 
 void Engines::hear(unsigned thread, uint64_t address) {
   shared.order().acquire(shared.agentOf(thread), barriers.at(address).ended);
+}
+
+std::string Engines::describe(uint64_t address) const {
+  std::string text = "a phase of the barrier at offset " +
+                     std::to_string(address - reinterpret_cast<uint64_t>(shared.data())) +
+                     " of shared memory";
+  auto at = barriers.find(address);
+  if (at == barriers.end())
+    return text;
+  const Barrier &barrier = at->second;
+  return text + ", for whose end " + std::to_string(barrier.pending) + " of " +
+         std::to_string(barrier.arrivals) + " arrivals and " + std::to_string(barrier.bytes) +
+         " bytes are missing";
 }
 
 void Engines::arriveAtWord(unsigned thread, uint64_t address, uint32_t last) {
@@ -279,7 +292,7 @@ void Engines::land(const Box &box) {
 Engines::Stores &Engines::storesOf(unsigned thread) {
   auto [at, isNew] = stores.try_emplace(thread);
   if (isNew)
-    at->second.queue = shared.order().addQueue();
+    at->second.queue = shared.order().addQueue("a store of a box");
   return at->second;
 }
 

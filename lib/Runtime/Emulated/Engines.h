@@ -56,6 +56,8 @@ public:
   void arriveAtWord(unsigned thread, uint64_t address, uint32_t last);
   /// A thread looks at a word, which may be a barrier.
   void lookAtWord(unsigned thread, uint64_t address);
+  /// A phase that is waited for, and what is missing to its end, as far as it is known.
+  std::string describe(uint64_t barrier) const;
   uint64_t countEndedWords() const { return endedWords; }
   std::string startLoad(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
                         const int32_t *place);
@@ -76,6 +78,7 @@ public:
 
   unsigned getNumber() const { return number; }
   analysis::HappensBefore &order() const { return shared.order(); }
+  const Names &getNames() const { return shared.getNames(); }
   analysis::Agent agentOf(unsigned thread) const { return shared.agentOf(thread); }
 
   /// A round of a barrier of some threads, who may go on once it has ended.

@@ -7,14 +7,20 @@ using namespace kiln::emulated;
 
 //===- Copies -------------------------------------------------------------------------------===//
 
-Block::InFlight &Block::use(InFlight &work) {
+Block::InFlight &Block::use(InFlight &work, const char *what) {
   if (!std::exchange(work.isUsed, true))
-    work.queue = shared.order().addQueue();
+    work.queue = shared.order().addQueue(what);
   return work;
 }
 
+Block::InFlight &Block::useCopies(unsigned thread) {
+  return use(copies[thread], "an asynchronous copy");
+}
+
+Block::InFlight &Block::useProducts(unsigned warp) { return use(products[warp], "a product"); }
+
 void Block::startCopies(const Lanes &lanes, const std::vector<Copy> &started) {
-  InFlight &work = use(copies[lanes.first]);
+  InFlight &work = useCopies(lanes.first);
   for (const Copy &copy : started)
     if (std::string wrong = startOne(work, copy); !wrong.empty())
       return stop(wrong);
@@ -28,19 +34,19 @@ std::string Block::startOne(const InFlight &work, const Copy &copy) {
 }
 
 void Block::startCopy(const Copy &copy) {
-  InFlight &work = use(copies[copy.thread]);
+  InFlight &work = useCopies(copy.thread);
   if (std::string wrong = startOne(work, copy); !wrong.empty())
     fail(wrong);
   work.ungrouped.push_back(copy);
 }
 
 void Block::endGroup(unsigned thread) {
-  InFlight &work = use(copies[thread]);
+  InFlight &work = useCopies(thread);
   work.groups.emplace_back(shared.order().close(work.queue), std::exchange(work.ungrouped, {}));
 }
 
 void Block::tellOfCopies(unsigned thread, uint64_t barrier) {
-  InFlight &work = use(copies[thread]);
+  InFlight &work = useCopies(thread);
   for (; work.landed < work.groups.size(); ++work.landed)
     land(work.groups[work.landed].second);
   land(work.ungrouped);
@@ -69,12 +75,12 @@ void Block::waitForCopies(const Lanes &lanes, unsigned inFlight) {
 //===- Products -----------------------------------------------------------------------------===//
 
 analysis::Event Block::startProduct(unsigned warp) {
-  return shared.order().start(use(products[warp]).queue, shared.agentOf(warp * launch.warpSize),
+  return shared.order().start(useProducts(warp).queue, shared.agentOf(warp * launch.warpSize),
                               analysis::Proxy::Async);
 }
 
 void Block::endProducts(unsigned warp) {
-  InFlight &work = use(products[warp]);
+  InFlight &work = useProducts(warp);
   work.groups.emplace_back(shared.order().close(work.queue), std::vector<Copy>());
 }
 
@@ -87,13 +93,17 @@ void Block::waitForProducts(const Lanes &lanes, unsigned inFlight) {
 
 //===- Reads of tensor memory ---------------------------------------------------------------===//
 
+Block::InFlight &Block::useReads(unsigned warp) {
+  return use(reads[warp], "a read of tensor memory");
+}
+
 analysis::Event Block::startReads(unsigned warp) {
-  return shared.order().start(use(reads[warp]).queue, shared.agentOf(warp * launch.warpSize),
+  return shared.order().start(useReads(warp).queue, shared.agentOf(warp * launch.warpSize),
                               analysis::Proxy::Tensor);
 }
 
 void Block::waitForReads(const Lanes &lanes) {
-  InFlight &work = use(reads[lanes.first / launch.warpSize]);
+  InFlight &work = useReads(lanes.first / launch.warpSize);
   analysis::Tick tick = shared.order().close(work.queue);
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     shared.order().end(work.queue, tick, shared.agentOf(lanes.first + lane));

@@ -1,6 +1,7 @@
 // Columns of tensor memory, and products in flight.
 #include "TensorMemory.h"
 #include <algorithm>
+#include <cstring>
 
 using namespace kiln;
 using namespace kiln::analysis;
@@ -9,6 +10,7 @@ using namespace kiln::emulated;
 void TensorMemory::reset() {
   cells.clear();
   history = nullptr;
+  log.clear();
   held.assign(columns, false);
   orders.clear();
   queues.clear();
@@ -41,19 +43,20 @@ std::string TensorMemory::useFor(unsigned count) {
   return "";
 }
 
-std::string TensorMemory::describe(const Clash &clash, const std::string &access) const {
-  unsigned lane = clash.offset / columns, column = clash.offset % columns;
-  std::string at = access + " lane " + std::to_string(lane) + ", column " + std::to_string(column) +
-                   " of tensor memory, ";
+std::string TensorMemory::conclude(const std::optional<Clash> &clash, Agent by, const Event &event,
+                                   size_t first, size_t count, const char *what, const char *noun) {
   const HappensBefore &order = engines.order();
-  bool isRead = clash.kind == Clash::Kind::AfterRead;
-  if (!order.hasEnded(clash.other))
-    return at + (isRead ? "which a product in flight reads" : "into which a product is in flight");
-  std::string other = order.isQueue(clash.other.agent) ? "a product" : "a thread";
-  return "a race: " + at + "which " + other +
-         (clash.kind == Clash::Kind::TensorFence
-              ? " uses; no fence of tensor memory stands between the two"
-              : std::string(isRead ? " reads" : " writes") + "; nothing orders the two");
+  Access access{event, by, order.getSite()};
+  bool isRead = std::strcmp(noun, "read") == 0;
+  if (!clash) {
+    log.note(access, !isRead, first, count);
+    return "";
+  }
+  Access other = log.find(clash->other, clash->kind != Clash::Kind::AfterRead, clash->offset);
+  std::string place = "lane " + std::to_string(clash->offset / columns) + ", column " +
+                      std::to_string(clash->offset % columns) + " of tensor memory";
+  Agent own = engines.agentOf(0);
+  return describe(order, engines.getNames(), own, *clash, access, other, place, what, noun);
 }
 
 std::string TensorMemory::allocate(unsigned thread, unsigned count, uint32_t &address) {
@@ -92,8 +95,10 @@ std::string TensorMemory::takeAll(unsigned thread, const char *what, unsigned fi
   Agent by = engines.agentOf(thread);
   Event event = engines.order().now(by, Proxy::Tensor);
   for (unsigned lane = 0; lane < lanes; ++lane)
-    if (auto clash = history->write(by, event, cellOf(lane, first), count))
-      return describe(*clash, what);
+    if (std::string wrong = conclude(history->write(by, event, cellOf(lane, first), count), by,
+                                     event, cellOf(lane, first), count, what, "use");
+        !wrong.empty())
+      return wrong;
   return "";
 }
 
@@ -137,15 +142,20 @@ std::string TensorMemory::start(unsigned thread, Columns sums, std::vector<Colum
         wrong = each->checkStart(operand, "a product of ");
     if (!wrong.empty())
       return wrong;
-    for (unsigned lane = 0; lane < lanes; ++lane) {
-      for (const Columns &operand : operands)
-        if (auto clash = each->history->read(by, event, cellOf(lane, columnOf(operand.address)),
-                                             operand.count))
-          return each->describe(*clash, "a product of");
-      if (auto clash =
-              each->history->write(by, event, cellOf(lane, columnOf(sums.address)), sums.count))
-        return each->describe(*clash, "a product into");
+    for (unsigned lane = 0; lane < lanes && wrong.empty(); ++lane) {
+      for (const Columns &operand : operands) {
+        size_t cell = cellOf(lane, columnOf(operand.address));
+        if (wrong.empty())
+          wrong = each->conclude(each->history->read(by, event, cell, operand.count), by, event,
+                                 cell, operand.count, "a product of", "read");
+      }
+      size_t cell = cellOf(lane, columnOf(sums.address));
+      if (wrong.empty())
+        wrong = each->conclude(each->history->write(by, event, cell, sums.count), by, event, cell,
+                               sums.count, "a product into", "product");
     }
+    if (!wrong.empty())
+      return wrong;
   }
   orders.push_back({thread, sums, std::move(operands), std::move(multiply)});
   return "";
@@ -154,7 +164,7 @@ std::string TensorMemory::start(unsigned thread, Columns sums, std::vector<Colum
 Agent TensorMemory::queueOf(unsigned thread) {
   auto [at, isNew] = queues.try_emplace(thread, 0);
   if (isNew)
-    at->second = engines.order().addQueue();
+    at->second = engines.order().addQueue("a product");
   return at->second;
 }
 
@@ -216,8 +226,11 @@ std::string TensorMemory::read(unsigned thread, unsigned lane, unsigned column, 
     return "a read of " + spell(column, count) + ", which are not all held";
   Agent by = engines.agentOf(thread);
   Event event = engines.order().now(by, Proxy::Tensor);
-  if (auto clash = history->read(by, event, cellOf(lane, column), count))
-    return describe(*clash, "a read of");
+  size_t cell = cellOf(lane, column);
+  if (std::string wrong = conclude(history->read(by, event, cell, count), by, event, cell, count,
+                                   "a read of", "read");
+      !wrong.empty())
+    return wrong;
   for (unsigned i = 0; i < count; ++i) {
     const Cell &cell = cells[lane][column + i];
     if (!cell.isWritten || cell.writer != kNobody)
@@ -235,8 +248,11 @@ std::string TensorMemory::write(unsigned thread, unsigned warp, unsigned lane, u
     return "a write of " + spell(column, count) + ", which are not all held";
   Agent by = engines.agentOf(thread);
   Event event = engines.order().now(by, Proxy::Tensor);
-  if (auto clash = history->write(by, event, cellOf(lane, column), count))
-    return describe(*clash, "a write of");
+  size_t cell = cellOf(lane, column);
+  if (std::string wrong = conclude(history->write(by, event, cell, count), by, event, cell, count,
+                                   "a write of", "write");
+      !wrong.empty())
+    return wrong;
   for (unsigned i = 0; i < count; ++i)
     cells[lane][column + i] = {bits[i], true, warp};
   return "";

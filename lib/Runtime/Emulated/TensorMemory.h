@@ -85,8 +85,10 @@ private:
   analysis::Agent queueOf(unsigned thread);
   bool isHeld(unsigned first, unsigned count) const;
   std::string checkStart(Columns columns, const char *what) const;
-  /// What clashes with an access of this by a thread, or by what it starts.
-  std::string describe(const analysis::Clash &clash, const std::string &access) const;
+  /// What is wrong with an access of columns of a lane, or nothing, and it is kept in mind.
+  std::string conclude(const std::optional<analysis::Clash> &clash, analysis::Agent by,
+                       const analysis::Event &event, size_t first, size_t count, const char *what,
+                       const char *noun);
   std::string takeAll(unsigned thread, const char *what, unsigned first, unsigned count);
   static size_t cellOf(unsigned lane, unsigned column) { return size_t(lane) * columns + column; }
   std::string runUpTo(size_t last);
@@ -98,6 +100,7 @@ private:
   std::vector<int> taken; ///< columns set aside, or negative, given back, in turn
   std::vector<std::vector<Cell>> cells;
   std::unique_ptr<analysis::AccessHistory> history; ///< of a cell as of a byte
+  AccessLog log;
   std::vector<bool> held;
   std::vector<Order> orders; ///< oldest first
   bool mayAllocate = true;

@@ -2,19 +2,22 @@
 #include "LowerToHost.h"
 #include "RoundOnce.h"
 #include "Scalars.h"
+#include "Surroundings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
+using kiln::emulated::SourcePlaces, kiln::emulated::Sites;
 
 namespace {
 constexpr StringLiteral kScaledProducts = "llvm.amdgcn.mfma.scale.";
@@ -49,7 +52,8 @@ bool hasNoMeaning(StringRef name) {
 
 class Lowering {
 public:
-  Lowering(Module &module, TargetMachine &machine) : module(module), context(module.getContext()) {
+  Lowering(Module &module, TargetMachine &machine, const SourcePlaces &places)
+      : module(module), context(module.getContext()), sites(places) {
     module.setTargetTriple(machine.getTargetTriple());
     module.setDataLayout(machine.createDataLayout());
   }
@@ -73,9 +77,9 @@ public:
     if (!kernel)
       return createStringError("expected a kernel in the module, got none");
     kernel->setLinkage(GlobalValue::InternalLinkage);
-    defineEntry();
-    placeShared();
-    describeGlobals();
+    kiln::emulated::defineSurroundings(module, *kernel);
+    sites.define(module);
+    StripDebugInfo(module);
     return Error::success();
   }
 
@@ -110,7 +114,25 @@ private:
       }
       check(*instruction);
     }
+    countTrips(function);
     return Error::success();
+  }
+
+  /// Where a program goes round, a budget ends one that never ends.
+  void countTrips(Function &function) {
+    SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
+    FindFunctionBackedges(function, edges);
+    SmallPtrSet<const BasicBlock *, 8> latches;
+    for (auto [latch, header] : edges)
+      latches.insert(latch);
+    for (BasicBlock &block : function)
+      if (latches.contains(&block)) {
+        Instruction &last = *block.getTerminator();
+        IRBuilder<> builder(&last);
+        builder.CreateCall(
+            declare("kiln_emulated_trip", builder.getVoidTy(), {builder.getInt32Ty()}),
+            {addSite(builder, last, "loop")});
+      }
   }
 
   /// A check in front of what reads or writes memory that others see.
@@ -151,7 +173,13 @@ private:
       written = room(*instruction.getFunction(), type);
       builder.CreateStore(value, written);
     }
-    createCheck(builder, pointer, module.getDataLayout().getTypeStoreSize(type), kind, written);
+    builder.CreateCall(declare("kiln_emulated_access", builder.getVoidTy(),
+                               {pointerType(), builder.getInt64Ty(), builder.getInt32Ty(),
+                                pointerType(), builder.getInt32Ty()}),
+                       {toFlat(builder, pointer),
+                        builder.getInt64(module.getDataLayout().getTypeStoreSize(type)),
+                        builder.getInt32(kind), written,
+                        addSite(builder, instruction, instruction.getOpcodeName())});
     // A word that counts round is a barrier's.
     auto *update = dyn_cast<AtomicRMWInst>(&instruction);
     if (update && update->getOperation() == AtomicRMWInst::UIncWrap && (kind & Shared))
@@ -160,12 +188,8 @@ private:
                          {toFlat(builder, pointer), update->getValOperand()});
   }
 
-  void createCheck(IRBuilder<> &builder, Value *pointer, uint64_t bytes, int kind, Value *written) {
-    Type *i64 = builder.getInt64Ty(), *i32 = builder.getInt32Ty();
-    builder.CreateCall(
-        declare("kiln_emulated_access", builder.getVoidTy(),
-                {pointerType(), i64, i32, pointerType()}),
-        {toFlat(builder, pointer), builder.getInt64(bytes), builder.getInt32(kind), written});
+  Value *addSite(IRBuilder<> &builder, Instruction &instruction, StringRef what) {
+    return builder.getInt32(sites.add(instruction, what));
   }
 
   /// Lanes that name a row each of matrices in shared memory: eight of each matrix.
@@ -177,13 +201,13 @@ private:
 
   /// The row of bytes in shared memory that each of the first lanes names, as if it read or wrote
   /// it for the others. What the lanes behind these name has no meaning.
-  void checkRows(IRBuilder<> &builder, CallInst &call, uint64_t bytes, unsigned rows) {
+  void checkRows(IRBuilder<> &builder, CallInst &call, uint64_t bytes, unsigned rows, Value *site) {
     Type *i64 = builder.getInt64Ty(), *i32 = builder.getInt32Ty();
     constexpr int kRead = 1, kShared = 8;
     builder.CreateCall(
-        declare("kiln_emulated_row", builder.getVoidTy(), {pointerType(), i64, i32, i32}),
+        declare("kiln_emulated_row", builder.getVoidTy(), {pointerType(), i64, i32, i32, i32}),
         {toFlat(builder, call.getArgOperand(0)), builder.getInt64(bytes),
-         builder.getInt32(kRead | kShared), builder.getInt32(rows)});
+         builder.getInt32(kRead | kShared), builder.getInt32(rows), site});
   }
 
   /// Chips put -0 below +0, where the host takes either operand, and of two NaNs it matters not
@@ -204,12 +228,13 @@ private:
       if (lowerEmptyAssembly(call, *assembly) || lowerGroupWait(call, *assembly) ||
           lowerGroupProducts(call, *assembly))
         return Error::success();
-      return createStringError("the emulator cannot run assembly: '" +
-                               StringRef(assembly->getAsmString()) + "'");
+      return createStringError(sites.describe(call) + "the emulator cannot run assembly: '" +
+                               assembly->getAsmString() + "'");
     }
     Function *callee = call.getCalledFunction();
     if (!callee)
-      return createStringError("the emulator cannot follow a call of a computed address");
+      return createStringError(sites.describe(call) +
+                               "the emulator cannot follow a call of a computed address");
     Intrinsic::ID intrinsic = callee->getIntrinsicID();
     if (intrinsic == Intrinsic::maxnum || intrinsic == Intrinsic::minnum) {
       lowerExtreme(call, intrinsic == Intrinsic::maxnum);
@@ -253,11 +278,11 @@ private:
       call.eraseFromParent();
       return Error::success();
     }
+    Value *site = addSite(builder, call, name.drop_front(StringRef("llvm.").size()));
     if (name.starts_with("llvm.nvvm.ldmatrix."))
-      checkRows(builder, call, 16, countRows(name));
+      checkRows(builder, call, 16, countRows(name), site);
     if (name.starts_with("llvm.amdgcn.ds.read.tr"))
-      checkRows(builder, call, 8, kMostLanes);
-    Value *site = builder.getInt32(++sites);
+      checkRows(builder, call, 8, kMostLanes, site);
     if (isBarrier(name)) {
       builder.CreateCall(declare("kiln_emulated_barrier", none, {i32}), {site});
       call.eraseFromParent();
@@ -312,8 +337,10 @@ private:
       values.push_back(builder.getInt64(inFlight));
     values.push_back(builder.getInt32(call.arg_size()));
     append_range(values, call.args());
-    execute(call, isOfProducts ? "kiln.wgmma.wait" : "kiln.tcgen05.wait.ld", values,
-            builder.getInt32(++sites));
+    if (isOfProducts)
+      execute(call, "kiln.wgmma.wait", values, addSite(builder, call, "wgmma.wait_group"));
+    else
+      execute(call, "kiln.tcgen05.wait.ld", values, addSite(builder, call, "tcgen05.wait.ld"));
     return true;
   }
 
@@ -372,7 +399,7 @@ private:
         types.push_back(sums[sum]->getType());
       }
       Value *result = execute(call, StructType::get(context, types), ("kiln.wgmma." + form).str(),
-                              values, builder.getInt32(++sites));
+                              values, addSite(builder, call, mnemonic.drop_back()));
       for (auto [i, sum] : enumerate(own))
         sums[sum] = builder.CreateExtractValue(result, i);
     }
@@ -420,72 +447,15 @@ private:
     return true;
   }
 
-  /// One 8-byte slot a parameter, its bits in the low bytes.
-  void defineEntry() {
-    auto *type = FunctionType::get(Type::getVoidTy(context), {pointerType()}, false);
-    auto *entry =
-        Function::Create(type, GlobalValue::ExternalLinkage, "kiln_emulated_kernel", module);
-    IRBuilder<> builder(BasicBlock::Create(context, "", entry));
-    SmallVector<Value *> arguments;
-    for (auto [i, argument] : enumerate(kernel->args())) {
-      Value *slot = builder.CreateConstGEP1_64(builder.getInt64Ty(), entry->getArg(0), i);
-      arguments.push_back(builder.CreateLoad(argument.getType(), slot));
-    }
-    builder.CreateCall(kernel, arguments);
-    builder.CreateRetVoid();
-  }
-
-  /// Each block has shared memory of its own, which the runtime knows: a function that uses it asks
-  /// when it begins.
-  void placeShared() {
-    GlobalVariable *shared = module.getNamedGlobal("kiln_shared");
-    if (!shared)
-      return;
-    convertUsersOfConstantsToInstructions(shared);
-    FunctionCallee getShared = declare("kiln_emulated_shared", pointerType(), {});
-    for (Function &function : module) {
-      Value *base = nullptr;
-      for (Use &use : make_early_inc_range(shared->uses())) {
-        auto *user = dyn_cast<Instruction>(use.getUser());
-        if (!user || user->getFunction() != &function)
-          continue;
-        if (!base) {
-          IRBuilder<> builder(&function.getEntryBlock(),
-                              function.getEntryBlock().getFirstInsertionPt());
-          base = builder.CreateAddrSpaceCast(builder.CreateCall(getShared), shared->getType());
-        }
-        use.set(base);
-      }
-    }
-    if (shared->use_empty())
-      shared->eraseFromParent();
-  }
-
-  /// Where the module's own global memory is: pairs of an address and a size, and a null address.
-  void describeGlobals() {
-    auto *i64 = Type::getInt64Ty(context);
-    auto *pair = StructType::get(context, {pointerType(), i64});
-    SmallVector<Constant *> pairs;
-    for (GlobalVariable &global : module.globals())
-      if (global.getAddressSpace() == kGlobalSpace)
-        pairs.push_back(ConstantStruct::get(
-            pair, {ConstantExpr::getAddrSpaceCast(&global, pointerType()),
-                   ConstantInt::get(
-                       i64, module.getDataLayout().getTypeAllocSize(global.getValueType()))}));
-    pairs.push_back(Constant::getNullValue(pair));
-    auto *array = ArrayType::get(pair, pairs.size());
-    new GlobalVariable(module, array, /*isConstant=*/true, GlobalValue::ExternalLinkage,
-                       ConstantArray::get(array, pairs), "kiln_emulated_globals");
-  }
-
   Module &module;
   LLVMContext &context;
   Function *kernel = nullptr;
   SmallPtrSet<const CallInst *, 4> withoutScales;
-  unsigned sites = 0;
+  Sites sites;
 };
 } // namespace
 
-Error kiln::emulated::lowerToHost(Module &module, TargetMachine &machine) {
-  return Lowering(module, machine).run();
+Error kiln::emulated::lowerToHost(Module &module, TargetMachine &machine,
+                                  const SourcePlaces &places) {
+  return Lowering(module, machine, places).run();
 }

@@ -14,7 +14,7 @@ protected:
   }
   void SetUp() override {
     ASSERT_TRUE(memory().data());
-    memory().reset(16384, order, 64, 0);
+    memory().reset(16384, order, 0, Names{nullptr, nullptr, 64, 32});
   }
   std::string look(SharedMemory &at, uint64_t offset, int64_t bytes) {
     return at.access(0, reinterpret_cast<uint64_t>(at.data()) + offset, bytes, 1, nullptr);
@@ -128,7 +128,7 @@ TEST_F(EnginesTest, ABoxLandsWhenItsBarrierIsWaitedFor) {
 TEST_F(EnginesTest, ABoxMayCountAtTheBarrierOfThePairsOtherBlock) {
   static SharedMemory other;
   ASSERT_TRUE(other.data());
-  other.reset(16384, order, 64, 64);
+  other.reset(16384, order, 64, Names{nullptr, nullptr, 64, 32});
   Engines second{other};
   engines.join({&engines, &second}, 0);
   second.join({&engines, &second}, 1);

@@ -12,7 +12,7 @@ protected:
     static SharedMemory shared;
     ASSERT_TRUE(shared.data());
     order = std::make_shared<kiln::analysis::HappensBefore>(256);
-    shared.reset(1024, order, 256, 0);
+    shared.reset(1024, order, 0, Names{nullptr, nullptr, 256, 32});
     engines = std::make_unique<Engines>(shared);
     barrier = reinterpret_cast<uint64_t>(shared.data());
     ASSERT_EQ(engines->initBarrier(0, barrier, 1), "");
@@ -92,7 +92,7 @@ TEST_F(TensorMemoryTest, FencesOrderReadsWithLaterProducts) {
   order->release(1, unfenced);
   order->acquire(0, unfenced);
   order->fenceAfter(0);
-  EXPECT_NE(start(0).find("which a thread uses; no fence of tensor memory"), std::string::npos);
+  EXPECT_NE(start(0).find("which thread 1 uses; no fence of tensor memory"), std::string::npos);
   order->fenceBefore(1);
   order->release(1, fenced);
   order->acquire(0, fenced);

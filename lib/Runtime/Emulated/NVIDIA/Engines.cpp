@@ -61,9 +61,6 @@ void tryWait(const Lanes &lanes) {
   auto parity = lanes.read<uint32_t>(0, 8);
   Block *block = Block::current();
   unsigned thread = block->currentThread();
-  std::string what = "a phase of the barrier at offset " +
-                     std::to_string(address - uint64_t(block->getShared().data())) +
-                     " of shared memory";
   check(engines().use(thread, address));
   block->waitUntil(
       [=] {
@@ -74,7 +71,7 @@ void tryWait(const Lanes &lanes) {
           block->stop(wrong);
         return block->engines.poll(address, parity);
       },
-      what);
+      [=] { return block->engines.describe(address); });
   block->engines.hear(thread, address);
   lanes.write<uint8_t>(0, 0, 1);
 }
@@ -82,8 +79,14 @@ void tryWait(const Lanes &lanes) {
 void groupBarrier(const Lanes &lanes) {
   auto barrier = lanes.read<int32_t>(0, 0);
   Block *block = Block::current();
-  auto round = block->engines.come(thread(), barrier, lanes.read<uint32_t>(0, 4));
-  block->waitUntil([=] { return round->hasEnded; }, "barrier " + std::to_string(barrier));
+  auto threads = lanes.read<uint32_t>(0, 4);
+  auto round = block->engines.come(thread(), barrier, threads);
+  block->waitUntil([=] { return round->hasEnded; },
+                   [=] {
+                     return "barrier " + std::to_string(barrier) + ", to which " +
+                            std::to_string(round->waiting) + " of " + std::to_string(threads) +
+                            " threads have come";
+                   });
   block->engines.leave(thread(), *round);
 }
 
