@@ -12,7 +12,7 @@ from laws import HOPPER, HOPPER_F8, HOPPER_F8_BY_WARPS, INTEGERS, Law
 from moves import fence
 from programs import Program, Text, struct
 from suite import Bits, Form, Held, Numbers
-from values import Source, bytes_of, specials, word
+from values import FLOATS, Source, bytes_of, specials, word
 
 Places = Callable[[int, int], tuple[int, int]]  # of a lane's element: its row and column
 
@@ -38,40 +38,41 @@ class Product(Form):
 def elements(kind: str, source: Source, shape: tuple[int, ...], reach: int) -> np.ndarray:
     """Floats of some binades, integers of any bits."""
     count = int(np.prod(shape))
-    if kind[0] in "su" and kind[1:].isdigit() or kind == "i32":
+    if kind not in FLOATS:
         bits = source.words(count) >> np.uint64(32)
         width = 32 if kind == "i32" else int(kind[1:])
         return (bits & np.uint64((1 << width) - 1)).astype(np.uint32).reshape(shape)
     return source.near_one(kind, count, reach).reshape(shape)
 
 
+NEAR, WIDE, SPARSE, SPECIAL, WHOLE = range(5)
+EVERY = (NEAR, WIDE, SPARSE, SPECIAL, WHOLE)
+
+
 def draw(
-    a: str, b: str, c: str, m: int, n: int, k: int, tiles: int, seed: int
+    a: str, b: str, c: str, m: int, n: int, k: int, tiles: tuple[int, ...], seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """In turn: numbers near one; of many binades; with zeros and cancellation; with special ones;
+    """Tiles each of numbers near one, of many binades, of some with zeros, with special ones, or of
     small integers, whose sums are exact and say where each element is."""
     source = Source(seed)
     result = []
     for kind, rows, columns in ((a, m, k), (b, k, n), (c, m, n)):
         drawn = []
-        for tile in range(tiles):
-            how = tile % 5
+        for how in tiles:
             shape = (rows, columns)
-            isFloat = not (kind == "i32" or (kind[0] in "su" and kind[1:].isdigit()))
-            wide = {"f64": 40, "f32": 12, "tf32": 12, "bf16": 12, "f16": 12, "e5m2": 12, "e4m3": 6}
-            if not isFloat:
+            if kind not in FLOATS:
                 drawn.append(elements(kind, source, shape, 0))
                 continue
-            tall = (1, wide[kind], 4, 6, 0)[how]
-            bits = elements(kind, source, shape, tall)
-            if how == 2:  # zeros, and the terms' negatives in other places
+            wide = {"f64": 40, "e4m3": 6}.get(kind, 12)
+            bits = elements(kind, source, shape, (1, wide, 4, 6, 0)[how])
+            if how == SPARSE:
                 bits = np.where(source.below(3, bits.size).reshape(shape) == 0, 0, bits)
-            if how == 3:
+            if how == SPECIAL:
                 special = specials(kind)[
                     source.below(len(specials(kind)), bits.size).astype(np.int64)
                 ].reshape(shape)
                 bits = np.where(source.below(12, bits.size).reshape(shape) == 0, special, bits)
-            if how == 4:
+            if how == WHOLE:
                 small = source.below(15, bits.size).reshape(shape).astype(int) - 7
                 bits = of_integers(kind, small)
             drawn.append(bits.astype(word(kind)))
@@ -181,7 +182,7 @@ def mma(shape: str, intrinsic: str, a: str, b: str, c: str, law: Law, types: tup
     program = Program(text, arrays, 3, 32, blocks=tiles)
 
     def operands_of(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return draw(a, b, c, m, n, k, tiles, seed)
+        return draw(a, b, c, m, n, k, 2 * EVERY, seed)
 
     def given(seed: int) -> list[np.ndarray]:
         x, y, z = operands_of(seed)
@@ -249,13 +250,15 @@ def in_shared(matrix: np.ndarray, transposed: bool, span: int) -> tuple[np.ndarr
 
 def wgmma(
     a: str, b: str, n: int, law: Law, span: int = 32, transposed: tuple[bool, bool] = (False, False),
-    in_registers: bool = False, accumulates: bool = True,
+    in_registers: bool = False, accumulates: bool = True, drawn: tuple[int, ...] = EVERY,
 ) -> Product:  # fmt: skip
     """A warp group a tile, which loads bytes that already lie as the instruction wants them."""
     integer = a[0] in "su" and a[1:].isdigit()
     bits = 8 if integer else 8 * bytes_of(a)
     k, m = 256 // bits, 64
-    tiles, c, sums = 5, "i32" if integer else "f32", n // 2
+    if integer:
+        drawn = (WHOLE, WHOLE)
+    tiles, c, sums = len(drawn), "i32" if integer else "f32", n // 2
     sum_type = "i32" if integer else "f32"
 
     def example(transposed: bool, extent: int) -> tuple[np.ndarray, int, int]:
@@ -325,7 +328,7 @@ def wgmma(
     program = Program(text, arrays, 3, 128, blocks=tiles, shared=base_b + bytes_b + 1024)
 
     def operands_of(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        x, y, z = draw(a, b, c, m, n, k, tiles, seed)
+        x, y, z = draw(a, b, c, m, n, k, drawn, seed)
         return x, y, z if accumulates else np.zeros_like(z)
 
     def sum_place(thread: int, i: int) -> tuple[int, int]:
@@ -346,7 +349,7 @@ def wgmma(
 
     def given(seed: int) -> list[np.ndarray]:
         x, y, _ = operands_of(seed)
-        z = draw(a, b, c, m, n, k, tiles, seed)[2]
+        z = draw(a, b, c, m, n, k, drawn, seed)[2]
         if integer:
             x, y = x.astype(np.uint8), y.astype(np.uint8)
         if in_registers:
@@ -409,11 +412,13 @@ def group_products() -> Iterator[Product]:
         yield wgmma(kind, kind, 8, wide)
         yield wgmma(kind, kind, 16, wide, in_registers=True)
     yield wgmma("bf16", "bf16", 16, wide, accumulates=False)
-    yield wgmma("bf16", "bf16", 256, wide)
-    yield wgmma("f16", "f16", 64, wide, span=128, transposed=(True, True))
-    yield wgmma("f16", "f16", 32, wide, span=64, transposed=(False, True), in_registers=True)
-    yield wgmma("f16", "f16", 64, wide, span=64, transposed=(False, True))
-    yield wgmma("bf16", "bf16", 24, wide, span=0)
+    whole = (WHOLE,)  # of these the places of elements are what is new
+    yield wgmma("bf16", "bf16", 256, wide, drawn=whole)
+    yield wgmma("f16", "f16", 64, wide, 128, (True, True), drawn=whole)
+    yield wgmma("f16", "f16", 64, wide, 128, drawn=whole)
+    yield wgmma("f16", "f16", 64, wide, 64, (False, True), drawn=whole)
+    yield wgmma("f16", "f16", 32, wide, 64, (False, True), in_registers=True, drawn=whole)
+    yield wgmma("bf16", "bf16", 24, wide, 0, drawn=whole)
     yield wgmma("tf32", "tf32", 8, wide)
     yield wgmma("tf32", "tf32", 16, wide, in_registers=True)
     for a in ("e4m3", "e5m2"):
