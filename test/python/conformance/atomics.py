@@ -59,7 +59,12 @@ def update(type: str, space: int) -> Form:
     word = f"i{8 * size}"
     arrays = [(word, (ITEMS,))] * (2 + len(results))
     program = Program(
-        text, arrays, 2, THREADS, blocks=ITEMS // THREADS, shared=(total if space == 3 else 0) * len(ops)
+        text,
+        arrays,
+        2,
+        THREADS,
+        blocks=ITEMS // THREADS,
+        shared=(total if space == 3 else 0) * len(ops),
     )
 
     def draw(seed: int) -> list[np.ndarray]:

@@ -218,7 +218,9 @@ def approximations() -> Iterator[Form]:
 def flushed() -> Iterator[Form]:
     """Fast mathematics takes subnormals of f32 for zeros, operands and results."""
     held = Flushed(Numbers("f32"))
-    lines = [Line(op, "f32", f"llvm.{op} {{0}}, {{1}} : f32", held) for op in ("fadd", "fsub", "fmul")]
+    lines = [
+        Line(op, "f32", f"llvm.{op} {{0}}, {{1}} : f32", held) for op in ("fadd", "fsub", "fmul")
+    ]
     lines += [
         Line(op, "f32", call(op, 2, "f32"), held)
         for op in ("minnum", "maxnum", "minimum", "maximum")

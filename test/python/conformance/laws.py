@@ -36,7 +36,9 @@ class Law:
     zeros: bool = False
     in_words: bool = False
 
-    def apply(self, a: np.ndarray, b: np.ndarray, c: np.ndarray, kinds: tuple[str, str]) -> np.ndarray:
+    def apply(
+        self, a: np.ndarray, b: np.ndarray, c: np.ndarray, kinds: tuple[str, str]
+    ) -> np.ndarray:
         """The bits of a · b + c: tiles of m x k, k x n and m x n."""
         if self.integer:
             x, y = (widen_integers(v, kind) for v, kind in zip((a, b), kinds))
@@ -55,7 +57,9 @@ class Law:
             c = self._add(a[:, :, part], b[:, part], c, kinds)
         return c
 
-    def _add(self, a: np.ndarray, b: np.ndarray, c: np.ndarray, kinds: tuple[str, str]) -> np.ndarray:
+    def _add(
+        self, a: np.ndarray, b: np.ndarray, c: np.ndarray, kinds: tuple[str, str]
+    ) -> np.ndarray:
         (sa, ea, va), (sb, eb, vb) = (self._decode(v, kind) for v, kind in zip((a, b), kinds))
         sc, ec, vc = self._decode(c, "f32")
         with np.errstate(invalid="ignore", over="ignore"):

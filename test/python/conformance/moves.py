@@ -218,9 +218,7 @@ def barriers() -> Form:
     value = text.arithmetic("xor", value, got)
     text.store(value, text.place("%a1", text.arithmetic("mul", thread, 4)), "i32")
     program = Program(text, [("i32", (128,)), ("i32", (128,))], 1, 128, shared=1032)
-    return Form(
-        "barriers", program, lambda s: [Source(s).bits("i32", 128)], ["value"], [Bits()]
-    )
+    return Form("barriers", program, lambda s: [Source(s).bits("i32", 128)], ["value"], [Bits()])
 
 
 SPANS = (0, 32, 64, 128)
@@ -248,8 +246,10 @@ def engine_load(rank: int, span: int) -> Form:
         text.do(f"nvvm.mbarrier.init {barrier}, {text.constant(1)} : !llvm.ptr<3>, i32")
         text.do("nvvm.fence.mbarrier.init")
         fence(text)
-        text.do(f"nvvm.prefetch tensormap, %m0 : !llvm.ptr")
-        text.do(f"nvvm.mbarrier.arrive.expect_tx {barrier}, {text.constant(bytes)} : !llvm.ptr<3>, i32")
+        text.do("nvvm.prefetch tensormap, %m0 : !llvm.ptr")
+        text.do(
+            f"nvvm.mbarrier.arrive.expect_tx {barrier}, {text.constant(bytes)} : !llvm.ptr<3>, i32"
+        )
         text.do(
             f"nvvm.cp.async.bulk.tensor.shared.cluster.global {shared}, %m0, {barrier}, "
             f"box[{', '.join(at)}] {{isCTAOnly = true}} : !llvm.ptr<3>, !llvm.ptr"
@@ -267,9 +267,7 @@ def engine_load(rank: int, span: int) -> Form:
     blocks = 6
     shape = tensor(rank)
     arrays = [("i32", shape), ("i32", (blocks * rank,)), ("i32", (blocks * bytes // 4,))]
-    program = Program(
-        text, arrays, 2, 32, blocks=blocks, shared=8200, maps=[Map(0, box, span)]
-    )
+    program = Program(text, arrays, 2, 32, blocks=blocks, shared=8200, maps=[Map(0, box, span)])
     return Form(
         f"tma-load-{rank}d-{span}", program, lambda s: boxes(s, shape, blocks), ["box"], [Bits()]
     )
@@ -282,16 +280,16 @@ def tensor(rank: int) -> tuple[int, ...]:
 def boxes(seed: int, shape: tuple[int, ...], blocks: int) -> list[np.ndarray]:
     source = Source(seed)
     data = source.bits("i32", int(np.prod(shape)))
-    places = [
-        source.below(extent + 8, blocks).astype(np.int64) - 6 for extent in shape
-    ]
+    places = [source.below(extent + 8, blocks).astype(np.int64) - 6 for extent in shape]
     at = np.stack(places, axis=1)
     at[0] = 0
     return [data, at.astype(np.int32).view(np.uint32).reshape(-1)]
 
 
 def fence(text: Text) -> None:
-    text.do("nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}")
+    text.do(
+        "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}"
+    )
 
 
 def engine_store(span: int) -> Form:

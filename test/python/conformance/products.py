@@ -5,7 +5,7 @@ Layout"), and numbers that tell the laws of accumulation apart."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from laws import HOPPER, HOPPER_F8, HOPPER_F8_BY_WARPS, INTEGERS, Law
@@ -32,7 +32,7 @@ class Product(Form):
         return self.operands(self.seed())
 
 
-#===- Numbers -------------------------------------------------------------------------------===//
+# ===- Numbers -------------------------------------------------------------------------------===//
 
 
 def elements(kind: str, source: Source, shape: tuple[int, ...], reach: int) -> np.ndarray:
@@ -71,6 +71,8 @@ def draw(
                 special = specials(kind)[
                     source.below(len(specials(kind)), bits.size).astype(np.int64)
                 ].reshape(shape)
+                if kind == "f32":  # an emulated warp group tells sums in flight by signalling ones
+                    special = np.where(special & 0x7FFFFFFF == 0x7F800001, 0x7FC00000, special)
                 bits = np.where(source.below(12, bits.size).reshape(shape) == 0, special, bits)
             if how == WHOLE:
                 small = source.below(15, bits.size).reshape(shape).astype(int) - 7
@@ -97,7 +99,7 @@ def of_integers(kind: str, values: np.ndarray) -> np.ndarray:
     return np.where(values == 0, 0, kept | np.where(values < 0, 0x80, 0)).astype(np.uint8)
 
 
-#===- mma.sync ------------------------------------------------------------------------------===//
+# ===- mma.sync ------------------------------------------------------------------------------===//
 
 
 def pack(matrix: np.ndarray, place: Places, count: int, bits: int) -> np.ndarray:
@@ -143,7 +145,9 @@ def sums_at(lane: int, i: int) -> tuple[int, int]:
 BITS = {"s8": 8, "u8": 8, "s4": 4, "u4": 4}
 
 
-def mma(shape: str, intrinsic: str, a: str, b: str, c: str, law: Law, types: tuple[str, str]) -> Product:
+def mma(
+    shape: str, intrinsic: str, a: str, b: str, c: str, law: Law, types: tuple[str, str]
+) -> Product:
     """Warps multiply, one tile each; of a product's types those of a's registers and c's."""
     m, n, k = (int(x) for x in shape[1:].replace("n", " ").replace("k", " ").split())
     tiles = 10
@@ -158,9 +162,7 @@ def mma(shape: str, intrinsic: str, a: str, b: str, c: str, law: Law, types: tup
     item = text.arithmetic("add", text.arithmetic("mul", text.block(), 32), lane)
     operands = []
     bytes = 8 if type == "f64" else 4
-    for number, (count, each) in enumerate(
-        zip([*words, counts[2]], [type, type, sum_type])
-    ):
+    for number, (count, each) in enumerate(zip([*words, counts[2]], [type, type, sum_type])):
         size = 8 if each == "f64" else 4
         begin = text.arithmetic("mul", item, count * size)
         for i in range(count):
@@ -207,9 +209,15 @@ def mma(shape: str, intrinsic: str, a: str, b: str, c: str, law: Law, types: tup
 def warp_products() -> Iterator[Product]:
     prefix = "llvm.nvvm.mma."
     pair = "vector<2xf16>"
-    yield mma("m16n8k16", prefix + "m16n8k16.row.col.f32.f32", "f16", "f16", "f32", HOPPER, (pair, "f32"))
-    yield mma("m16n8k16", prefix + "m16n8k16.row.col.bf16", "bf16", "bf16", "f32", HOPPER, ("i32", "f32"))
-    yield mma("m16n8k8", prefix + "m16n8k8.row.col.tf32", "tf32", "tf32", "f32", HOPPER, ("i32", "f32"))
+    yield mma(
+        "m16n8k16", prefix + "m16n8k16.row.col.f32.f32", "f16", "f16", "f32", HOPPER, (pair, "f32")
+    )
+    yield mma(
+        "m16n8k16", prefix + "m16n8k16.row.col.bf16", "bf16", "bf16", "f32", HOPPER, ("i32", "f32")
+    )
+    yield mma(
+        "m16n8k8", prefix + "m16n8k8.row.col.tf32", "tf32", "tf32", "f32", HOPPER, ("i32", "f32")
+    )
     for a in ("e4m3", "e5m2"):
         for b in ("e4m3", "e5m2"):
             name = f"{prefix}m16n8k32.row.col.f32.{a}.{b}.f32"
@@ -219,12 +227,14 @@ def warp_products() -> Iterator[Product]:
             for b in "su":
                 types = f"{a}{width}" + (f".{b}{width}" if a != b else "")
                 name = f"{prefix}{shape}.row.col.{types}"
-                yield mma(shape, name, f"{a}{width}", f"{b}{width}", "i32", INTEGERS, ("i32", "i32"))
+                yield mma(
+                    shape, name, f"{a}{width}", f"{b}{width}", "i32", INTEGERS, ("i32", "i32")
+                )
     for shape in ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"):
         yield mma(shape, f"{prefix}{shape}.row.col.f64", "f64", "f64", "f64", None, ("f64", "f64"))
 
 
-#===- wgmma ---------------------------------------------------------------------------------===//
+# ===- wgmma ---------------------------------------------------------------------------------===//
 
 
 def swizzled(address: np.ndarray, span: int) -> np.ndarray:

@@ -34,8 +34,8 @@ def compare(form: Form, chip: list[np.ndarray], ours: list[np.ndarray]) -> int:
     for name, held, theirs, mine in zip(form.results, form.held, chip, ours):
         differs = held.differs(theirs, mine)
         wrong += int(differs.sum())
-        if hasattr(held, "measure"):
-            say(f"    {form.name}/{name}: {held.measure(theirs, mine)}")
+        if measured := held.measure(theirs, mine):
+            say(f"    {form.name}/{name}: {measured}")
         if differs.any():
             say(f"    {form.name}/{name}: {int(differs.sum())} of {len(differs)} differ")
             given = form.given()
@@ -65,7 +65,9 @@ def fit(form: Product, chip: list[np.ndarray]) -> None:
     def wrong(law: object) -> np.ndarray:
         want = law.apply(a, b[:, :, columns], c[:, :, columns], (form.a, form.b))
         mine = np.ascontiguousarray(got[:, :, columns])
-        return Numbers("f32").differs(mine, np.ascontiguousarray(want)).reshape(len(a), -1).sum(axis=1)
+        return (
+            Numbers("f32").differs(mine, np.ascontiguousarray(want)).reshape(len(a), -1).sum(axis=1)
+        )
 
     expected = wrong(form.law)
     say(f"    {form.name}: {form.law} fails on {int(expected.sum())} of {got[:, :, columns].size}, "
@@ -136,7 +138,9 @@ def main() -> None:
             say(f"    {name}: {traceback.format_exc(limit=3)}")
         (failed if wrong else passed).append(name)
         say(f"{'FAIL' if wrong else 'pass'} {name}")
-    say(f"{len(passed)} pass, {len(failed)} fail, {len(broken)} broken; {time.time() - begin:.0f} s")
+    say(
+        f"{len(passed)} pass, {len(failed)} fail, {len(broken)} broken; {time.time() - begin:.0f} s"
+    )
     say(f"failed: {' '.join(failed)}\nbroken: {' '.join(broken)}")
     sys.stdout.flush()
     for process in list(pool._processes.values()):

@@ -5,15 +5,15 @@ are within what the PTX ISA promises."""
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from arithmetic_cells import CELLS, final_code
 from forms import all_forms
+from pinned import compiled
 from products import Product
-from recordings import FOLDER, read
-from suite import Form
+from recordings import FOLDER, instructions, open_recording, read
 
 FORMS = {form.name: form for form in all_forms()}
 
@@ -40,6 +40,31 @@ def test_the_chip_keeps_the_law_of_accumulation(name: str) -> None:
     want = form.law.apply(a, b, c, (form.a, form.b))
     chip = form.gather([read(FOLDER, form)[0].view(np.uint32)])
     assert not form.held[0].differs(chip, want).any()
+
+
+def known() -> set[str]:
+    return {name for path in FOLDER.iterdir() for name in open_recording(path)[0]["instructions"]}
+
+
+BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
+
+
+@pytest.mark.parametrize("name", ["gemm", "attention", "gemm-sm_80"])
+def test_each_form_of_a_pinned_kernel_has_a_case(name: str) -> None:
+    source = (BENCHMARKS / f"{name}.mlir").read_bytes().replace(b"sm_80", b"sm_90a")
+    code = bytes(compiled(source, "nvptx:sm_90a", ("asm",)).section("asm")).decode()
+    assert not general(instructions(code)) - general(known())
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_each_form_of_arithmetic_has_a_case(part: int) -> None:
+    code = "".join(final_code(cell, "sm_90a") for cell in list(CELLS.values())[part::4])
+    assert not instructions(code) - known()
+
+
+def general(names: set[str]) -> set[str]:
+    """Of products of warp groups without their width: what is told of one, is of all."""
+    return {re.sub(r"m64n\d+", "m64n", name) for name in names}
 
 
 def test_recordings_are_small() -> None:

@@ -1,3 +1,4 @@
+// Sums.h: the laws, and one sum by each of them.
 #include "Sums.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/bit.h"

@@ -30,11 +30,11 @@ struct Factor {
 };
 
 struct SumLaw {
-  unsigned bits;     ///< of a term, behind the first of the largest
+  unsigned bits;      ///< of a term, behind the first of the largest
   unsigned kept = 23; ///< of the result, behind its first
-  unsigned step = 0; ///< so many terms are added at a time; 0 for all
-  /// Bytes are widened to f16 and added from zero on: the lower two of each word, then the upper two;
-  /// the sum before is added by an instruction of its own.
+  unsigned step = 0;  ///< so many terms are added at a time; 0 for all
+  /// Bytes are widened to f16 and added from zero on: the lower two of each word, then the upper
+  /// two; the sum before is added by an instruction of its own.
   bool inWords = false;
 };
 
@@ -42,7 +42,8 @@ struct SumLaw {
 SumLaw getWarpLaw(const char *chip, unsigned elementBytes, unsigned depth);
 SumLaw getGroupLaw(unsigned elementBytes);
 
-/// The sum of `count` products and what was there; `fraction` bits behind the point of both factors.
+/// The sum of `count` products and what was there; `fraction` bits behind the point of both
+/// factors.
 float addProducts(const Factor *a, const Factor *b, unsigned count, unsigned fraction, float before,
                   const SumLaw &law);
 
