@@ -14,7 +14,8 @@ ITEMS = 256
 INTEGER = ("add", "_and", "_or", "_xor", "xchg", "max", "min", "umax", "umin")
 UPDATES = {
     "i32": INTEGER, "i64": INTEGER, "f32": ("fadd", "fmax", "fmin", "xchg"), "f64": ("fadd",),
-    "f16": ("fadd",), "bf16": ("fadd",),
+    "f16": ("fadd", "fmax", "fmin"),
+    "bf16": ("fadd", "fmax", "fmin"),
 }  # fmt: skip
 
 
