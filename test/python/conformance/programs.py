@@ -124,9 +124,11 @@ class Program:
     shared: int = 0
     maps: list[Map] = field(default_factory=list)
     flushes: bool = False
+    lanes: int = 32  # of a warp
 
     def text(self, chip: str, emulated: bool) -> str:
-        target = f'#nvptx.target<chip = "{chip}">'
+        family = "amdgcn" if chip.startswith("gfx") else "nvptx"
+        target = f'#{family}.target<chip = "{chip}">'
         if emulated:
             target = f"#emulated.target<{target}>"
         abi, arguments, hidden = [], [], []
@@ -151,7 +153,7 @@ class Program:
             f'file = "form.mlir", has_grid = false, hidden_parameters = [{", ".join(hidden)}], '
             f'kernel = "k", line = 1 : i64, moves = [], opt_level = 3 : i64, '
             f'shared_bytes = {self.shared} : i64, source = "form.mlir", target = "{name}", '
-            f"vendor_math = false, warp_size = 32 : i64, warps = {self.threads // 32} : i64}}"
+            f"vendor_math = false, warp_size = {self.lanes} : i64, warps = {self.threads // self.lanes} : i64}}"
         )
         parameters = [f"%a{i}: !llvm.ptr<1>" for i in range(len(self.arrays))]
         parameters += [
@@ -161,6 +163,8 @@ class Program:
         ]
         lines = "\n".join("    " + line for line in self.body.lines)
         marks = f"nvvm.kernel, nvvm.reqntid = array<i32: {self.threads}>"
+        if family == "amdgcn":
+            marks = f"rocdl.kernel, rocdl.reqd_work_group_size = array<i32: {self.threads}, 1, 1>"
         if self.flushes:
             marks += ', denormal_fp_math_f32 = "preserve-sign,preserve-sign"'
         return f"""module attributes {{tile.emitted = "llvm", tile.metadata = {metadata}, tile.target = {target}}} {{
@@ -188,7 +192,7 @@ class Program:
     def run(self, place: str, given: list[np.ndarray]) -> list[np.ndarray]:
         """The arrays that it writes, on a device by name; those that it reads are given, and so may
         be what stands in the others before."""
-        chip = "sm_90a"
+        chip = place.removeprefix("emu:") if place.startswith("emu:") else "sm_90a"
         where = device(place)
         executable = where.load(self.compile(chip, emulated=place.startswith("emu:")))
         shapes = [(NUMPY[type], shape) for type, shape in self.arrays]
