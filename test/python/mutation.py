@@ -21,7 +21,9 @@ WAITS = (
     r"|tcgen05\.fence <after>"
 )
 BARRIERS = r"barrier0?\b|bar\.warp|cluster\.(?:arrive|wait)"
-ORDERS = re.compile(rf"\s*(?:(%\w+) = )?nvvm\.(?:{RELEASES}|{WAITS}|{BARRIERS})|\s*rocdl\.s\.barrier")
+ORDERS = re.compile(
+    rf"\s*(?:(%\w+) = )?nvvm\.(?:{RELEASES}|{WAITS}|{BARRIERS})|\s*rocdl\.s\.barrier"
+)
 RELEASE = re.compile(rf"\s*(?:%\w+ = )?nvvm\.(?:{RELEASES})")
 WAIT = re.compile(rf"\s*nvvm\.(?:{WAITS})")
 # What uses memory that threads and engines share.

@@ -30,6 +30,7 @@ struct Launch {
   void (*kernel)(const uint64_t *slots);
   const uint64_t *slots;
   unsigned threads, warpSize;
+  const char *chip = ""; ///< by its name
   uint64_t sharedBytes = 0;
   size_t stackBytes = 0; ///< of a thread, for the kernel's own frames
   uint32_t grid[3];

@@ -237,6 +237,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   launch.slots = all.data();
   launch.threads = plan.warps * plan.warpSize;
   launch.warpSize = plan.warpSize;
+  launch.chip = StringRef(device.name).split(':').second.data();
   launch.sharedBytes = plan.sharedBytes;
   launch.names = names;
   if (const char *set = std::getenv("KILN_EMULATED_STEPS"))

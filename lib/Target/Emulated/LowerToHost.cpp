@@ -186,6 +186,8 @@ private:
       builder.CreateCall(declare("kiln_emulated_arrival", builder.getVoidTy(),
                                  {pointerType(), builder.getInt32Ty()}),
                          {toFlat(builder, pointer), update->getValOperand()});
+    if (update)
+      kiln::emulated::updateNarrowFloat(builder, *update);
   }
 
   Value *addSite(IRBuilder<> &builder, Instruction &instruction, StringRef what) {
@@ -210,19 +212,6 @@ private:
          builder.getInt32(kRead | kShared), builder.getInt32(rows), site});
   }
 
-  /// Chips put -0 below +0, where the host takes either operand, and of two NaNs it matters not
-  /// which they give: all threads that compute a value must hold the same bits of it.
-  void lowerExtreme(CallInst &call, bool greatest) {
-    IRBuilder<> builder(&call);
-    Value *chosen =
-        builder.CreateBinaryIntrinsic(greatest ? Intrinsic::maximumnum : Intrinsic::minimumnum,
-                                      call.getArgOperand(0), call.getArgOperand(1));
-    Value *nan = ConstantFP::getQNaN(call.getType());
-    call.replaceAllUsesWith(
-        builder.CreateSelect(builder.CreateFCmpUNO(chosen, chosen), nan, chosen));
-    call.eraseFromParent();
-  }
-
   Error lower(CallInst &call) {
     if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand())) {
       if (lowerEmptyAssembly(call, *assembly) || lowerGroupWait(call, *assembly) ||
@@ -235,13 +224,9 @@ private:
     if (!callee)
       return createStringError(sites.describe(call) +
                                "the emulator cannot follow a call of a computed address");
-    Intrinsic::ID intrinsic = callee->getIntrinsicID();
-    if (intrinsic == Intrinsic::maxnum || intrinsic == Intrinsic::minnum) {
-      lowerExtreme(call, intrinsic == Intrinsic::maxnum);
-      return Error::success();
-    }
     IRBuilder<> builder(&call);
-    if (Value *result = kiln::emulated::roundOnce(builder, call)) {
+    Value *exact = kiln::emulated::roundOnce(builder, call);
+    if (Value *result = exact ? exact : kiln::emulated::computeExtreme(builder, call)) {
       call.replaceAllUsesWith(result);
       call.eraseFromParent();
       return Error::success();
