@@ -12,7 +12,7 @@ static thread_local Block *currentBlock = nullptr;
 Block *Block::current() { return currentBlock; }
 
 Block::Block(const Launch &launch, SharedMemory &shared)
-    : engines(shared), launch(launch), shared(shared) {
+    : engines(shared), launch(launch), shared(shared), turns(launch.seed) {
   for (unsigned i = 0; i < launch.threads; ++i)
     threads.push_back(std::make_unique<Thread>(i, launch.stackBytes));
   for (auto &thread : threads)
@@ -147,8 +147,8 @@ bool Block::advance() {
   bool movedAtAll = false;
   while (error.empty()) {
     bool moved = false;
-    for (unsigned warp = 0; warp < warps && error.empty(); ++warp)
-      while (error.empty() && step(warp))
+    for (unsigned warp : turns.order(warps))
+      for (uint64_t most = turns.most(); most && error.empty() && step(warp); --most)
         moved = true;
     movedAtAll |= moved;
     if (moved || !error.empty())
@@ -248,7 +248,9 @@ bool Block::step(unsigned warp) {
   unsigned first = warp * launch.warpSize;
   unsigned last = std::min<unsigned>(first + launch.warpSize, threads.size());
   bool moved = false;
-  for (unsigned i = first; i < last && error.empty(); ++i) {
+  unsigned lanes = last - first, begin = turns.begin(lanes);
+  for (unsigned lane = 0; lane < lanes && error.empty(); ++lane) {
+    unsigned i = first + (begin + lane) % lanes;
     if (threads[i]->state == State::Blocked && threads[i]->mayGo())
       threads[i]->state = State::Ready;
     if (!error.empty()) {

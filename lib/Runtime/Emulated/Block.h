@@ -13,6 +13,7 @@
 #include "Instructions.h"
 #include "SharedMemory.h"
 #include "TensorMemory.h"
+#include "Turns.h"
 #include <csetjmp>
 #include <cstdint>
 #include <deque>
@@ -44,6 +45,7 @@ struct Launch {
   /// Accesses, instructions and trips of loops, of all threads of a block together, after which a
   /// program counts as one that never ends.
   uint64_t mostSteps = uint64_t(1) << 30;
+  uint64_t seed = 0; ///< of the order in which programs and threads go on; 0 is in turn
 };
 
 class Block {
@@ -199,6 +201,7 @@ private:
   };
   const Value *findValue(unsigned thread, uint32_t tag) const;
   std::vector<Values> values; ///< by thread
+  Turns turns;
   Thread *running = nullptr;
   jmp_buf scheduler; ///< where it goes on when a thread waits
   /// Of the cluster's barrier: arrivals, and rounds that have ended. The first block has them.

@@ -9,6 +9,7 @@
 #include "kiln/Runtime/Host/Processor.h"
 #include "kiln/Runtime/Host/Services.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/TargetParser/Host.h"
 #include <cstdlib>
 #include <limits>
@@ -220,6 +221,15 @@ bool EmulatedExecutable::leavesCounters(const uint64_t *slots,
   return true;
 }
 
+/// A number of the environment, if it is set.
+static Error readNumber(const char *name, uint64_t &number) {
+  const char *set = std::getenv(name);
+  if (set && StringRef(set).getAsInteger(10, number))
+    return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                     "expected a number in " + Twine(name) + ", got '" + Twine(set) + "'");
+  return Error::success();
+}
+
 Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
                                  const LaunchContext &context) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -240,11 +250,10 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   launch.chip = StringRef(device.name).split(':').second.data();
   launch.sharedBytes = plan.sharedBytes;
   launch.names = names;
-  if (const char *set = std::getenv("KILN_EMULATED_STEPS"))
-    if (StringRef(set).getAsInteger(10, launch.mostSteps))
-      return makeError(KILN_ERROR_INVALID_ARGUMENT,
-                       "expected a number of steps in KILN_EMULATED_STEPS, got '" + Twine(set) +
-                           "'");
+  if (Error error = readNumber("KILN_EMULATED_STEPS", launch.mostSteps))
+    return error;
+  if (Error error = readNumber("KILN_EMULATED_SEED", launch.seed))
+    return error;
   auto fail = [&](KilnErrorCode code, const Twine &what) {
     return makeError(code, "kernel '" + plan.kernel + "': " + what);
   };
@@ -278,22 +287,27 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   }
   Block::joinCluster(blocks);
   CancelWatch watch(context.cancelled);
-  uint32_t program[3];
-  for (program[2] = 0; program[2] < launch.grid[2]; program[2] += cluster[2])
-    for (program[1] = 0; program[1] < launch.grid[1]; program[1] += cluster[1])
-      for (program[0] = 0; program[0] < launch.grid[0]; program[0] += cluster[0]) {
-        std::string wrong = Block::run(blocks, program, cluster);
-        if (context.messages) {
-          Messages said = context.messages->buffer.take(*plan.messages);
-          writeMessages(*plan.messages, said);
-          if (!said.failure.empty())
-            return fail(KILN_ERROR_ASSERT, said.failure);
-        }
-        if (!wrong.empty())
-          return fail(KILN_ERROR_DEVICE, wrong);
-        if (watch.poll())
-          return fail(KILN_ERROR_CANCELLED, "the launch was cancelled");
-      }
+  uint64_t counts[3];
+  for (int i = 0; i < 3; ++i)
+    counts[i] = llvm::divideCeil(launch.grid[i], uint64_t(cluster[i]));
+  uint64_t count = counts[0] * counts[1] * counts[2];
+  auto [number, step] = Turns(launch.seed).round(count);
+  for (uint64_t i = 0; i < count; ++i, number = (number + step) % count) {
+    const uint32_t program[3] = {uint32_t(number % counts[0] * cluster[0]),
+                                 uint32_t(number / counts[0] % counts[1] * cluster[1]),
+                                 uint32_t(number / (counts[0] * counts[1]) * cluster[2])};
+    std::string wrong = Block::run(blocks, program, cluster);
+    if (context.messages) {
+      Messages said = context.messages->buffer.take(*plan.messages);
+      writeMessages(*plan.messages, said);
+      if (!said.failure.empty())
+        return fail(KILN_ERROR_ASSERT, said.failure);
+    }
+    if (!wrong.empty())
+      return fail(KILN_ERROR_DEVICE, wrong);
+    if (watch.poll())
+      return fail(KILN_ERROR_CANCELLED, "the launch was cancelled");
+  }
   if (!leavesCounters(slots, context.memoryBytes))
     return fail(KILN_ERROR_DEVICE, "the kernel leaves a counter that is not zero");
   return Error::success();
