@@ -31,9 +31,21 @@ ACCESS = re.compile(
     r"llvm\.(?:load|store) .*ptr<3>|nvvm\.(?:ldmatrix|stmatrix|cp\.async\.(?:shared|bulk\.tensor)"
     r"|tcgen05\.(?:mma|ld|st)\b|mma\.sync)|wgmma\.mma_async|nvvm\.cp\.async\.bulk\.tensor"
 )
-# One fence of tensor memory stands in for another on the same way: such mutants may be the same
-# program.
-MAY_BE_SAME = re.compile(r"nvvm\.tcgen05\.fence")
+# An order that another one stands in for: each with what it orders, which way that lies, and what
+# stands in for it if it comes first on all paths.
+USES = re.compile(ACCESS.pattern + r"|rocdl\.(?:ds_read_tr|\S*load\S*lds)")
+TENSOR_USES = re.compile(r"nvvm\.tcgen05\.(?:mma|ld|st|alloc|dealloc)\b")
+STAND_INS = [
+    (re.compile(rf"\s*{name}(?!\w)"), uses, ways, re.compile(rf"\s*{name}(?!\w)"))
+    for name, uses, ways in (
+        (r"rocdl\.s\.barrier", USES, (1, -1)),
+        (r"nvvm\.barrier0", USES, (1, -1)),
+        (r"nvvm\.tcgen05\.fence <after>", TENSOR_USES, (1,)),
+        # A commit tells of products by itself.
+        (r"nvvm\.tcgen05\.fence <before>", re.compile(r"nvvm\.tcgen05\.(?:ld|st|alloc)\b"), (-1,)),
+        (r"nvvm\.wgmma\.commit\.group\.sync\.aligned", re.compile(r"wgmma\.wait_group"), (1,)),
+    )
+]
 
 
 @dataclass(frozen=True)
@@ -47,7 +59,8 @@ def mutants(text: str) -> list[Mutant]:
     """All that can be made of a module in the LLVM dialect: an order that is dropped, moved to where
     its block begins or ends, or weakened; phases, counts and bytes that are others."""
     lines = text.split("\n")
-    made = [*dropped(text, lines), *moved(lines), *weakened(text, lines)]
+    flow = Flow(lines)
+    made = [*dropped(flow, text), *moved(flow), *weakened(text, lines)]
     for kind in ("before", "after"):
         if f"tcgen05.fence <{kind}>" in text:
             rest = [line for line in lines if f"nvvm.tcgen05.fence <{kind}>" not in line]
@@ -63,13 +76,55 @@ def is_used(name: str | None, text: str) -> bool:
     return bool(name) and len(re.findall(rf"{name}\b", text)) > 1
 
 
-def dropped(text: str, lines: list[str]) -> Iterator[Mutant]:
+class Flow:
+    """The lines of a module, and which may follow which."""
+
+    LABEL = re.compile(r"\s*(\^bb\d+)")
+
+    def __init__(self, lines: list[str]):
+        self.lines = lines
+        labels = {m[1]: i for i, line in enumerate(lines) if (m := self.LABEL.match(line))}
+        self.after: list[list[int]] = [[] for _ in lines]
+        self.before: list[list[int]] = [[] for _ in lines]
+        for i, line in enumerate(lines):
+            named = re.findall(r"\^bb\d+", line.split("//")[0]) if "llvm." in line else []
+            ends = re.match(r"\s*llvm\.(?:br|cond_br|switch|return|unreachable)\b|\s*}", line)
+            follow = [labels[name] for name in named] if named else [] if ends else [i + 1]
+            for j in follow:
+                if j < len(lines):
+                    self.after[i].append(j)
+                    self.before[j].append(i)
+
+    def reaches(self, i: int, way: int, what: re.Pattern, first: re.Pattern) -> bool:
+        """Whether a path from a line, forward or back, comes to `what` before `first`."""
+        steps = self.after if way > 0 else self.before
+        open_, seen = list(steps[i]), set()
+        while open_:
+            at = open_.pop()
+            if at in seen or first.match(self.lines[at]):
+                continue
+            seen.add(at)
+            if what.search(self.lines[at]):
+                return True
+            open_ += steps[at]
+        return False
+
+    def is_covered(self, i: int) -> bool:
+        """Whether without it the program may be the same, since another one stands in for it."""
+        return any(
+            name.match(self.lines[i]) and any(not self.reaches(i, w, uses, first) for w in ways)
+            for name, uses, ways, first in STAND_INS
+        )
+
+
+def dropped(flow: Flow, text: str) -> Iterator[Mutant]:
+    lines = flow.lines
     for i, line in enumerate(lines):
         order = ORDERS.match(line)
         # A result that somebody uses cannot go.
         if order and not is_used(order[1], text):
-            same = bool(MAY_BE_SAME.search(line))
-            yield Mutant(f"without {shown(lines, i)}", "\n".join(lines[:i] + lines[i + 1 :]), same)
+            rest = "\n".join(lines[:i] + lines[i + 1 :])
+            yield Mutant(f"without {shown(lines, i)}", rest, flow.is_covered(i))
 
 
 def block_of(lines: list[str], i: int) -> tuple[int, int]:
@@ -84,8 +139,9 @@ def block_of(lines: list[str], i: int) -> tuple[int, int]:
     return first, last
 
 
-def moved(lines: list[str]) -> Iterator[Mutant]:
+def moved(flow: Flow) -> Iterator[Mutant]:
     """What tells of accesses in front of them, what waits behind what it waits for."""
+    lines = flow.lines
     for i, line in enumerate(lines):
         first, last = block_of(lines, i)
         rest = lines[:i] + lines[i + 1 :]
@@ -101,8 +157,8 @@ def moved(lines: list[str]) -> Iterator[Mutant]:
             continue
         if any(ACCESS.search(each) for each in between):
             text = "\n".join(rest[:where] + [line] + rest[where:])
-            same = bool(MAY_BE_SAME.search(line))
-            yield Mutant(f"with {shown(lines, i)} behind line {where}", text, same)
+            what = f"with {shown(lines, i)} behind line {where}"
+            yield Mutant(what, text, flow.is_covered(i))
 
 
 DEFINES = re.compile(r"\s*(%\w+)(?::\d+)? = ")
