@@ -68,6 +68,8 @@ void HappensBefore::tell(Place &place, const Knowledge &knows) {
 void HappensBefore::release(Agent thread, Place &place) {
   View &view = views[thread];
   tell(place, view.knows);
+  if (!times.empty())
+    place.time = std::max(place.time, times[thread]);
   view.told = view.tick;
   place.done.raise(thread, view.tick++);
   place.visible.raise(thread, view.fenced);
@@ -78,6 +80,8 @@ void HappensBefore::acquire(Agent thread, Place &place) {
   if (!place.told.done)
     place.told = {std::make_shared<const Clock>(place.done),
                   std::make_shared<const Clock>(place.visible)};
+  if (!times.empty())
+    times[thread] = std::max(times[thread], place.time);
   Knowledge &knows = views[thread].knows;
   knows.done = join(knows.done, place.told.done);
   knows.visible = join(knows.visible, place.told.visible);
@@ -111,6 +115,8 @@ Event HappensBefore::start(Agent queue, Agent thread, Proxy proxy) {
   Queue &of = queues[queue - views.size()];
   const Knowledge &knows = views[thread].knows;
   of.given = {join(of.given.done, knows.done), join(of.given.visible, knows.visible)};
+  if (!times.empty())
+    of.time = std::max(of.time, times[thread]);
   return {queue, of.open, proxy};
 }
 
@@ -126,6 +132,7 @@ void HappensBefore::end(Agent queue, Tick tick, Place &place) {
   for (; !of.closed.empty() && of.closed.front().first <= tick; of.closed.pop_front())
     of.behind = of.closed.front().second;
   tell(place, of.behind);
+  place.time = std::max(place.time, of.time);
   place.done.raise(queue, tick);
   place.told = {};
 }

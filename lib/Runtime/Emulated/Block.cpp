@@ -100,6 +100,8 @@ std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const
                            first[2] + uint32_t(i / (extents[0] * extents[1]))};
     cluster[i]->begin(program, order, unsigned(i));
   }
+  if (launch.profile)
+    launch.profile->begin(*order, launch.threads * unsigned(cluster.size()));
   std::string wrong;
   for (bool moved = true; moved && wrong.empty();) {
     moved = false;
@@ -116,8 +118,9 @@ std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const
 
 void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::HappensBefore> &order,
                   unsigned number) {
-  shared.reset(launch.sharedBytes, order, number * launch.threads, launch.names);
+  shared.reset(launch.sharedBytes, order, number * launch.threads, launch.names, launch.profile);
   steps = 0;
+  quietSteps = launch.profile ? 0 : launch.mostSteps;
   std::copy(which, which + 3, program);
   error.clear();
   for (auto &thread : threads)
@@ -145,9 +148,12 @@ bool Block::advance() {
   bool movedAtAll = false;
   while (error.empty()) {
     bool moved = false;
-    for (unsigned warp = 0; warp < warps && error.empty(); ++warp)
+    for (unsigned warp = 0; warp < warps && error.empty(); ++warp) {
       while (error.empty() && step(warp))
         moved = true;
+      if (launch.profile)
+        launch.profile->endTurn();
+    }
     movedAtAll |= moved;
     if (moved || !error.empty())
       continue;
@@ -328,11 +334,15 @@ uint32_t Block::getRegister(int number) const {
   }
 }
 
-void Block::enter(int site) {
+void Block::place(int site) {
   running->site = site;
   shared.order().setSite(site);
-  if (++steps > launch.mostSteps)
-    failEndless();
+}
+
+void Block::enter(int site) {
+  place(site);
+  if (++steps > quietSteps)
+    countStep();
 }
 
 void Block::meet(int site) {
@@ -359,6 +369,8 @@ void Block::execute(const char *name, const void *operands, void *result, int si
 }
 
 void Block::access(uint64_t address, int64_t bytes, int kind, const void *value) {
+  if (launch.profile)
+    launch.profile->access(shared.agentOf(running->number), running->site, address, bytes, kind);
   constexpr int kShared = 8;
   if (kind & kShared) {
     std::string wrong = shared.access(running->number, address, bytes, kind & 7, value);
@@ -404,7 +416,10 @@ void Block::waitUntil(std::function<bool()> mayGo, std::function<std::string()> 
 }
 
 std::string Block::writeShared(unsigned thread, uint64_t address, const void *data, int64_t bytes) {
-  constexpr int writing = 2;
+  constexpr int writing = 2, inShared = 8;
+  if (launch.profile)
+    launch.profile->access(shared.agentOf(thread), shared.order().getSite(), address, bytes,
+                           writing | inShared);
   std::string wrong = shared.access(thread, address, bytes, writing, data);
   if (wrong.empty())
     std::memcpy(reinterpret_cast<void *>(address), data, bytes);
@@ -440,7 +455,7 @@ void kiln_emulated_arrival(void *pointer, int32_t last) {
 void *kiln_emulated_shared() { return Block::current()->getSharedBase(); }
 void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows, int32_t site) {
   Block *block = Block::current();
-  block->enter(site);
+  block->place(site);
   block->accessRow(reinterpret_cast<uint64_t>(pointer), bytes, kind, rows);
 }
 }

@@ -11,6 +11,7 @@
 
 #include "Engines.h"
 #include "Instructions.h"
+#include "Profile.h"
 #include "SharedMemory.h"
 #include "TensorMemory.h"
 #include <csetjmp>
@@ -43,6 +44,7 @@ struct Launch {
   /// Accesses, instructions and trips of loops, of all threads of a block together, after which a
   /// program counts as one that never ends.
   uint64_t mostSteps = uint64_t(1) << 30;
+  Profile *profile = nullptr; ///< if there is to be one
 };
 
 class Block {
@@ -66,6 +68,8 @@ public:
   void accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows);
   /// A step of the running thread, at a site.
   void enter(int site);
+  /// It is at a site, where its step comes later.
+  void place(int site);
   /// What is wrong with an access to global memory, or nothing.
   std::string findProblem(uint64_t address, int64_t bytes, int kind) const;
 
@@ -161,7 +165,8 @@ private:
   std::string describeState() const;
   std::string describe(const Thread &thread) const;
   void blame(const std::string &who, int site, const std::string &what);
-  [[noreturn]] void failEndless();
+  /// Of a step that must be looked at.
+  void countStep();
 
   SharedMemory &shared;
   std::vector<Block *> cluster = {this};
@@ -200,7 +205,8 @@ private:
   uint64_t clusterRound = 0;
   analysis::HappensBefore::Place clusterOpen, clusterEnded;
   uint32_t program[3] = {0, 0, 0};
-  uint64_t steps = 0;
+  /// And from how many on they are looked at.
+  uint64_t steps = 0, quietSteps = 0;
   std::string error;
   bool complete = true;
 };

@@ -11,7 +11,7 @@ namespace kiln::emulated {
 
 /// A place in the program, as the object's table has it (lib/Target/Emulated/Sites.h).
 struct Site {
-  uint32_t file, line, column, what, caller;
+  uint32_t file, line, column, what, caller, scalars;
 };
 
 struct Names {

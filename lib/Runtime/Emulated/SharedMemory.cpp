@@ -28,11 +28,12 @@ SharedMemory::~SharedMemory() {
 }
 
 void SharedMemory::reset(uint64_t size, std::shared_ptr<HappensBefore> order, unsigned from,
-                         const Names &called) {
+                         const Names &called, Profile *counts) {
   used = size;
   events = std::move(order);
   first = from;
   names = called;
+  profile = counts;
   history = std::make_unique<AccessHistory>(*events, used);
   log.clear();
   std::memset(memory, kNoData, used);
@@ -98,6 +99,8 @@ std::string SharedMemory::startRead(Agent by, const Event &event, uint64_t addre
   uint64_t begin = address - reinterpret_cast<uint64_t>(memory);
   if (std::string wrong = checkBounds("a read", begin, size); !wrong.empty())
     return wrong;
+  if (profile)
+    profile->move(events->getSite(), size);
   return conclude(history->read(by, event, begin, size), {event, by, events->getSite()}, begin,
                   size, "a read by an engine of", "read", /*isWrite=*/false);
 }
@@ -106,6 +109,8 @@ std::string SharedMemory::startWrite(Agent by, const Event &event, uint64_t addr
   uint64_t begin = address - reinterpret_cast<uint64_t>(memory);
   if (std::string wrong = checkBounds("a copy", begin, size); !wrong.empty())
     return wrong;
+  if (profile)
+    profile->move(events->getSite(), size);
   std::string wrong =
       conclude(history->write(by, event, begin, size), {event, by, events->getSite()}, begin, size,
                "a copy into", "copy", /*isWrite=*/true);

@@ -10,7 +10,11 @@ void Block::blame(const std::string &who, int site, const std::string &what) {
           ", " + std::to_string(program[2]) + ")" + launch.names.at(site) + ": " + what;
 }
 
-void Block::failEndless() {
+void Block::countStep() {
+  if (launch.profile)
+    launch.profile->step(shared.agentOf(running->number), running->site);
+  if (steps <= launch.mostSteps)
+    return;
   fail("the program does not end: it was stopped after " + std::to_string(launch.mostSteps) +
        " steps (KILN_EMULATED_STEPS sets how many it may take)" + describeState());
 }
