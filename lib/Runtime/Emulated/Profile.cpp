@@ -159,9 +159,11 @@ static StringRef classOf(StringRef name, int kind) {
 #define KILN_CLASS(Class, Prefix)                                                                  \
   if (name.starts_with(Prefix))                                                                    \
     return Class;
-#include "Classes.def"
+#include "AMD/Classes.def"
+#include "NVIDIA/Classes.def"
+#undef KILN_CLASS
   if (!kind)
-    return "other";
+    return name == "loop" ? "loop" : "other";
   bool isShared = kind & Shared;
   if (kind & Atomic)
     return isShared ? "shared atomic" : "global atomic";

@@ -35,24 +35,21 @@ std::string Names::thread(Agent agent, Agent first) const {
 
 //===- What was accessed --------------------------------------------------------------------===//
 
-/// Accesses of an agent that are kept.
-static constexpr size_t kKept = 2048;
-
 void AccessLog::clear() {
   for (Ring &ring : rings)
     ring.records.clear(), ring.next = 0;
 }
 
-void AccessLog::note(const Access &access, bool isWrite, size_t first, size_t count) {
+void AccessLog::note(const Access &access, bool isWrite, size_t first, size_t count, size_t kept) {
   if (access.event.agent >= rings.size())
     rings.resize(access.event.agent + 1);
   Ring &ring = rings[access.event.agent];
   Record record{access.event.tick, access.by,       access.site,
                 uint32_t(first),   uint32_t(count), isWrite};
-  if (ring.records.size() < kKept)
+  if (ring.records.size() < kept)
     return ring.records.push_back(record);
   ring.records[ring.next] = record;
-  ring.next = (ring.next + 1) % kKept;
+  ring.next = (ring.next + 1) % kept;
 }
 
 Access AccessLog::find(const Event &event, bool isWrite, size_t offset) const {
@@ -85,7 +82,8 @@ public:
         std::string(what) + " byte " + std::to_string(clash.offset) + " of shared memory, ";
     std::string own = std::string("\n  this ") + noun + ": " + who(access);
     if (clash.kind == Clash::Kind::Unwritten)
-      return at + "which no thread has written" + own;
+      return at + "which no thread has written" + own +
+             "\n  missing: a write before, or a barrier in front of this read and behind the write";
     bool isRead = clash.kind == Clash::Kind::AfterRead;
     std::string others =
         own + "\n  that " + (isRead ? "read" : "write") + ": " + who(other) + "\n  missing: ";

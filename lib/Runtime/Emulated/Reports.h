@@ -44,7 +44,8 @@ struct Access {
 class AccessLog {
 public:
   void clear();
-  void note(const Access &access, bool isWrite, size_t first, size_t count);
+  /// Of its agent so many are kept.
+  void note(const Access &access, bool isWrite, size_t first, size_t count, size_t kept);
   /// The last one that made an event of the byte; with no site if it is too long ago.
   Access find(const analysis::Event &event, bool isWrite, size_t offset) const;
 

@@ -53,7 +53,10 @@ std::string SharedMemory::conclude(const std::optional<Clash> &clash, const Acce
                                    size_t begin, size_t size, const char *what, const char *noun,
                                    bool isWrite) {
   if (!clash) {
-    log.note(access, isWrite, begin, size);
+    // A product reads thousands of rows.
+    constexpr size_t keptOfThread = 1 << 11, keptOfQueue = 1 << 16;
+    bool isQueue = events->isQueue(access.event.agent);
+    log.note(access, isWrite, begin, size, isQueue ? keptOfQueue : keptOfThread);
     return "";
   }
   bool isWriteOther = clash->kind != Clash::Kind::AfterRead;
