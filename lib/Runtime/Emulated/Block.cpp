@@ -200,8 +200,10 @@ std::string Block::finish() {
   auto isUnderWay = [](const InFlight &work) {
     return work.groups.size() > work.landed || !work.ungrouped.empty();
   };
-  if (std::any_of(copies.begin(), copies.end(), isUnderWay))
-    wrong = "the program ends while copies into shared memory are under way";
+  auto left = std::find_if(copies.begin(), copies.end(), isUnderWay);
+  if (left != copies.end())
+    wrong = "the program ends while copies into shared memory are under way" +
+            shared.describeLast(left->queue);
   return wrong;
 }
 

@@ -229,9 +229,7 @@ json::Object Profile::describe(const Names &names) const {
                                     {"thread", int64_t((busiest - shown.data()) % names.threads)},
                                     {"spans", std::move(spans)}});
   }
-  return json::Object{{"threads", int64_t(threadCount)},
-                      {"clusters", int64_t(programs)},
-                      {"steps", int64_t(total)},
-                      {"sites", std::move(all)},
-                      {"timeline", std::move(timeline)}};
+  return json::Object{{"threads", int64_t(threadCount)}, {"clusters", int64_t(programs)},
+                      {"steps", int64_t(total)},         {"cut", kept > kMostSpans},
+                      {"sites", std::move(all)},         {"timeline", std::move(timeline)}};
 }

@@ -52,6 +52,14 @@ void AccessLog::note(const Access &access, bool isWrite, size_t first, size_t co
   ring.next = (ring.next + 1) % kept;
 }
 
+std::optional<Access> AccessLog::findLast(Agent agent) const {
+  if (agent >= rings.size() || rings[agent].records.empty())
+    return std::nullopt;
+  const Ring &ring = rings[agent];
+  const Record &last = ring.records[(ring.next + ring.records.size() - 1) % ring.records.size()];
+  return Access{{agent, last.tick, Proxy::Generic}, last.by, last.site};
+}
+
 Access AccessLog::find(const Event &event, bool isWrite, size_t offset) const {
   Access found{event, event.agent, 0};
   if (event.agent >= rings.size())
@@ -104,9 +112,6 @@ public:
            "; nothing orders the two" + others + missingEdge(clash.other, access.by);
   }
 
-private:
-  std::string name(Agent thread) const { return names.thread(thread, first); }
-
   std::string who(const Access &access) const {
     bool isEngine = order.isQueue(access.event.agent);
     std::string text =
@@ -117,6 +122,9 @@ private:
       text += ", by the asynchronous proxy";
     return text + names.at(access.site);
   }
+
+private:
+  std::string name(Agent thread) const { return names.thread(thread, first); }
 
   std::string missingFence(Agent writer, Agent starter) const {
     if (writer == starter)
@@ -146,4 +154,9 @@ std::string kiln::emulated::describe(const HappensBefore &order, const Names &na
                                      const Clash &clash, const Access &access, const Access &other,
                                      const char *what, const char *noun) {
   return Report(order, names, first).describe(clash, access, other, what, noun);
+}
+
+std::string kiln::emulated::describeAccess(const HappensBefore &order, const Names &names,
+                                           Agent first, const Access &access) {
+  return Report(order, names, first).who(access);
 }

@@ -46,6 +46,7 @@ public:
   void clear();
   /// Of its agent so many are kept.
   void note(const Access &access, bool isWrite, size_t first, size_t count, size_t kept);
+  std::optional<Access> findLast(analysis::Agent agent) const;
   /// The last one that made an event of the byte; with no site if it is too long ago.
   Access find(const analysis::Event &event, bool isWrite, size_t offset) const;
 
@@ -62,6 +63,10 @@ private:
   };
   std::vector<Ring> rings; ///< by agent
 };
+
+/// Who made it, by which proxy and where.
+std::string describeAccess(const analysis::HappensBefore &order, const Names &names,
+                           analysis::Agent first, const Access &access);
 
 /// What is wrong with an access: its own event and the one that it clashes with, where and by whom,
 /// and what is missing between the two. `what` is as in "a read of", `noun` as in "read"; the block

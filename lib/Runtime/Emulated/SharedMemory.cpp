@@ -64,6 +64,11 @@ std::string SharedMemory::conclude(const std::optional<Clash> &clash, const Acce
   return describe(*events, names, first, *clash, access, other, what, noun);
 }
 
+std::string SharedMemory::describeLast(Agent queue) const {
+  std::optional<Access> last = log.findLast(queue);
+  return last ? "\n  the last: " + describeAccess(*events, names, first, *last) : "";
+}
+
 //===- Accesses -----------------------------------------------------------------------------===//
 
 std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size, int kind,

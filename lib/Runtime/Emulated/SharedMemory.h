@@ -33,6 +33,8 @@ public:
   std::string nameAt(analysis::Agent agent, uint32_t site) const {
     return names.thread(agent, first) + names.at(site);
   }
+  /// The last access that a queue was given, as a line of a report; none if there is none.
+  std::string describeLast(analysis::Agent queue) const;
   // Each gives what is wrong, or nothing.
   /// An access by a thread. `value` is what a store will write.
   std::string access(unsigned thread, uint64_t address, int64_t bytes, int kind, const void *value);

@@ -88,6 +88,9 @@ class Profile:
         text = self._sources[file]
         return text[line - 1].strip() if 0 < line <= len(text) else ""
 
+    def _cut(self) -> str:
+        return "; the launch is too long to keep all of it" if self.told["cut"] else ""
+
     # ---- As text
 
     def text(self) -> str:
@@ -99,7 +102,7 @@ class Profile:
                 before = file
             out.append(f"{line:5}  {self._source(file, line)}".rstrip())
             out += [f"         {part}" for part in _parts(counts)]
-        out += ["", "each warp's time, by the thread that did most"]
+        out += ["", f"each warp's time, by the thread that did most{self._cut()}"]
         for warp in self.told["timeline"]:
             spans = warp["spans"]
             end = spans[-1][1] if spans else 0
@@ -132,8 +135,9 @@ class Profile:
             f"</p><h2>By line</h2><p>Instructions are those of warps.</p><table><tr><th>line</th>"
             f"<th>source</th>{head}<th>scalar</th><th>bank conflicts</th><th>sectors</th>"
             f"<th>bytes</th><th>waits</th><th>steps a wait</th></tr>{''.join(rows)}</table>"
-            f"<h2>By warp</h2><p>{UNIT} Of each warp the thread that did most, in the first "
-            f"program.</p><p class=l>{legend}<span><i></i>waits</span></p>{self._timeline()}"
+            f"<h2>By warp</h2><p>{UNIT} Of each warp the thread that did most, in the "
+            f"first program{self._cut()}.</p><p class=l>{legend}<span><i></i>waits</span></p>"
+            f"{self._timeline()}"
             "</body></html>\n"
         )
 
@@ -148,7 +152,12 @@ class Profile:
         for row, warp in enumerate(warps):
             y = row * (height + 4)
             out.append(f'<text x="0" y="{y + 12}">{html.escape(_who(warp))}</text>')
+            drawn = -1
             for first, last, number, waits in _merged(warp["spans"], sites):
+                # What lies between two points that can be told apart is not drawn.
+                if int(last * scale * 2) == drawn:
+                    continue
+                drawn = int(last * scale * 2)
                 site = sites.get(number, {"class": "other", "name": ""})
                 colour = _WAITING if waits else CLASSES[site["class"]]
                 what = "waits at" if waits else "runs"

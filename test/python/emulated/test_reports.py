@@ -132,3 +132,20 @@ def test_an_instruction_that_is_not_known_has_its_name_and_line(pinned: str) -> 
     told = report("\n".join([*lines[:at], unknown, *lines[at:]]))
     assert f"at mutant.mlir:{at + 1}:5 (nvvm.exit)" in told
     assert "the emulator does not know the instruction 'nvvm.exit'" in told
+
+
+def test_assembly_that_is_not_known_is_refused_at_its_line(pinned: str) -> None:
+    lines = pinned.split("\n")
+    at = next(i for i, line in enumerate(lines) if "nvvm.barrier0" in line)
+    unknown = '    llvm.inline_asm has_side_effects "brkpt;", "" : () -> ()'
+    with pytest.raises(kiln.CompileError) as raised:
+        assemble("\n".join([*lines[:at], unknown, *lines[at:]]), device("emu:sm_90a").target)
+    told = str(raised.value)
+    assert f"mutant.mlir:{at + 1}:5: the emulator cannot run assembly: 'brkpt;'" in told
+
+
+def test_a_program_that_ends_too_early_has_what_is_left(pinned: str) -> None:
+    text = without(pinned, r"nvvm\.cp\.async\.bulk\.wait_group 0", place=-1)
+    told = report(text)
+    assert "ends while the engine may still read from shared memory" in told
+    assert "nvvm.cp.async.bulk.tensor" in lines_of(text, told, "the last")[0]
