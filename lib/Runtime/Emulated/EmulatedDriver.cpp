@@ -318,7 +318,9 @@ static Profile::Phases readPhases(const json::Value &value) {
   for (size_t i = 0; sizes && i < std::min(sizes->size(), phases.size()); ++i) {
     const json::Array *numbers = (*sizes)[i].getAsArray();
     for (size_t j = 0; numbers && j < numbers->size(); ++j) {
-      auto number = unsigned((*numbers)[j].getAsInteger().value_or(0));
+      constexpr int64_t most = 1024;
+      auto number =
+          unsigned(std::clamp<int64_t>((*numbers)[j].getAsInteger().value_or(0), 0, most));
       if (j == 0)
         phases[i].banks = std::max(number, 1u);
       else if (j <= 6)
