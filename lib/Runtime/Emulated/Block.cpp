@@ -398,7 +398,7 @@ std::string Block::findProblem(uint64_t address, int64_t bytes, int kind) const 
     if (address >= range.first && address + bytes <= range.last)
       return "";
   return std::string("a ") + (kind & 2 ? "write" : "read") + " of " + std::to_string(bytes) +
-         " bytes of global memory that no argument covers";
+         " bytes of global memory that no argument covers" + describeNearest(address, bytes);
 }
 
 void Block::accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows) {

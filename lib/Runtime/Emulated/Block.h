@@ -37,6 +37,7 @@ struct Launch {
   /// Of global memory; empty if nothing is known of what pointers reach.
   struct Range {
     uint64_t first, last;
+    std::string argument = ""; ///< that covers it, if one does
   };
   std::vector<Range> ranges;
   bool checksGlobal = true;
@@ -164,6 +165,8 @@ private:
   /// Where each warp of the cluster is and what it waits for, a line each.
   std::string describeState() const;
   std::string describe(const Thread &thread) const;
+  /// Of global memory that no argument covers: which one is nearest.
+  std::string describeNearest(uint64_t address, int64_t bytes) const;
   void blame(const std::string &who, int site, const std::string &what);
   /// Of a step that must be looked at.
   void countStep();

@@ -212,8 +212,8 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, ArrayRef<uint64_t> me
     }
     if (isEmpty)
       continue;
-    launch.ranges.push_back(
-        {slots[i] + low * int64_t(bits) / 8, slots[i] + ((high + 1) * int64_t(bits) + 7) / 8});
+    launch.ranges.push_back({slots[i] + low * int64_t(bits) / 8,
+                             slots[i] + ((high + 1) * int64_t(bits) + 7) / 8, argument.name});
   }
 }
 

@@ -415,7 +415,8 @@ def test_check_of_what_is_wrong_fails_with_its_line(kiln_command, tmp_path):
     done = kiln_command("run", low, "--from", "llvm", "--device", "emu:sm_90a", "--check")
     assert done.returncode == 3, done.stdout + done.stderr
     assert f"at low.mlir:{at + 2}:" in done.stderr.replace(f"{tmp_path}/", "")
-    assert "bytes of global memory that no argument covers" in done.stderr
+    assert "a read of 4 bytes of global memory that no argument covers, " in done.stderr
+    assert re.search(r"covers, \d+ bytes (behind the end|in front) of argument '[xy]'", done.stderr)
     assert done.stdout == ""
 
 
