@@ -12,8 +12,8 @@ using namespace llvm;
 
 namespace {
 enum Kind { Read = 1, Write = 2, Atomic = 4, Shared = 8 };
-/// Steps of a warp that are put together at once, and spans of time that are kept at all.
-constexpr size_t kMostSteps = 1 << 22, kMostSpans = 1 << 22;
+/// Accesses of a warp that are put together at once, and spans of time that are kept at all.
+constexpr size_t kMostAccesses = 1 << 20, kMostSpans = 1 << 22;
 constexpr int64_t kMostBytes = 16; ///< of a lane, at once
 constexpr uint64_t kSectorBytes = 32, kBankBytes = 4;
 } // namespace
@@ -57,9 +57,18 @@ void Profile::step(Agent number, uint32_t site) {
   thread.site = site;
   ++thread.steps;
   ++total;
-  steps.push_back({site, number, 0});
-  if (steps.size() > kMostSteps)
-    endTurn();
+  ++sites[site].lanes;
+  uint32_t times = increase(lanes[number % warpSize][site]);
+  if (times > most[site].number || most[site].turn != turn) {
+    most[site] = {turn, times};
+    ++sites[site].warps;
+  }
+}
+
+uint32_t Profile::increase(Count &count) const {
+  if (count.turn != turn)
+    count = {turn, 0};
+  return ++count.number;
 }
 
 void Profile::access(Agent thread, uint32_t site, uint64_t address, int64_t bytes, int kind) {
@@ -68,52 +77,49 @@ void Profile::access(Agent thread, uint32_t site, uint64_t address, int64_t byte
   // What is wider takes several instructions.
   for (int64_t at = 0; at < bytes; at += kMostBytes)
     accesses.push_back({site, thread, 0, address + at, std::min(kMostBytes, bytes - at), kind});
+  if (accesses.size() > kMostAccesses)
+    putTogether();
 }
 
 //===- Warps --------------------------------------------------------------------------------===//
 
-/// Of each site and each time that lanes came to it: those who did.
-template <typename Visit>
-void Profile::forEachInstruction(std::vector<Step> &all, Visit visit) {
-  for (auto [number, step] : enumerate(all))
-    step.number = number;
-  llvm::sort(all, [](const Step &a, const Step &b) {
-    return std::tie(a.site, a.lane, a.number) < std::tie(b.site, b.lane, b.number);
-  });
-  for (size_t i = 0; i < all.size(); ++i) {
-    bool isNext = i > 0 && all[i].site == all[i - 1].site && all[i].lane == all[i - 1].lane;
-    all[i].number = isNext ? all[i - 1].number + 1 : 0;
-  }
-  auto key = [&](const Step &step) {
-    return std::make_tuple(step.site, step.lane / warpSize, step.number);
-  };
-  llvm::sort(all, [&](const Step &a, const Step &b) {
-    return std::make_pair(key(a), a.lane) < std::make_pair(key(b), b.lane);
-  });
-  for (size_t begin = 0, end; begin < all.size(); begin = end) {
-    for (end = begin; end < all.size() && key(all[end]) == key(all[begin]);)
-      ++end;
-    visit(sites[all[begin].site], ArrayRef(all).slice(begin, end - begin));
-  }
-  all.clear();
+void Profile::endTurn() {
+  putTogether();
+  ++turn;
 }
 
-void Profile::endTurn() {
-  forEachInstruction(steps, [](Site &site, ArrayRef<Step> lanes) {
-    ++site.warps;
-    site.lanes += lanes.size();
+/// Of each site and each time that lanes accessed memory there: those who did.
+void Profile::putTogether() {
+  for (auto [number, access] : enumerate(accesses))
+    access.number = number;
+  llvm::sort(accesses, [](const Access &a, const Access &b) {
+    return std::tie(a.site, a.lane, a.number) < std::tie(b.site, b.lane, b.number);
   });
-  forEachInstruction(accesses, [&](Site &site, ArrayRef<Step> lanes) {
-    if (lanes.front().kind & Shared)
-      countShared(site, lanes);
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    const Access *before = i > 0 ? &accesses[i - 1] : nullptr;
+    bool isNext = before && accesses[i].site == before->site && accesses[i].lane == before->lane;
+    accesses[i].number = isNext ? before->number + 1 : 0;
+  }
+  auto key = [](const Access &access) { return std::make_pair(access.site, access.number); };
+  llvm::sort(accesses, [&](const Access &a, const Access &b) {
+    return std::make_pair(key(a), a.lane) < std::make_pair(key(b), b.lane);
+  });
+  for (size_t begin = 0, end; begin < accesses.size(); begin = end) {
+    for (end = begin; end < accesses.size() && key(accesses[end]) == key(accesses[begin]);)
+      ++end;
+    auto together = ArrayRef(accesses).slice(begin, end - begin);
+    Site &site = sites[together.front().site];
+    if (together.front().kind & Shared)
+      countShared(site, together);
     else
-      countSectors(site, lanes);
-  });
+      countSectors(site, together);
+  }
+  accesses.clear();
 }
 
 /// Cycles, by the most words that one bank of those that serve a group of lanes must give.
-void Profile::countShared(Site &site, ArrayRef<Step> lanes) {
-  const Step &one = lanes.front();
+void Profile::countShared(Site &site, ArrayRef<Access> lanes) {
+  const Access &one = lanes.front();
   unsigned size = one.bytes <= 4 ? 0 : one.bytes <= 8 ? 1 : 2;
   const Phase &phase = phases[bool(one.kind & Write)][size];
   // A group has one name: the least lane of those that combinations of the basis lead to.
@@ -128,10 +134,10 @@ void Profile::countShared(Site &site, ArrayRef<Step> lanes) {
     return least;
   };
   std::map<unsigned, std::set<uint64_t>> words;
-  for (const Step &step : lanes) {
-    std::set<uint64_t> &own = words[groupOf(step.lane % warpSize)];
-    for (int64_t at = 0; at < step.bytes; at += kBankBytes)
-      own.insert((step.address + at) / kBankBytes);
+  for (const Access &access : lanes) {
+    std::set<uint64_t> &own = words[groupOf(access.lane % warpSize)];
+    for (int64_t at = 0; at < access.bytes; at += kBankBytes)
+      own.insert((access.address + at) / kBankBytes);
   }
   for (const auto &[group, asked] : words) {
     std::vector<unsigned> ofBank(phase.banks);
@@ -142,11 +148,11 @@ void Profile::countShared(Site &site, ArrayRef<Step> lanes) {
   }
 }
 
-void Profile::countSectors(Site &site, ArrayRef<Step> lanes) {
+void Profile::countSectors(Site &site, ArrayRef<Access> lanes) {
   SmallVector<uint64_t> sectors;
-  for (const Step &step : lanes)
-    for (uint64_t at = step.address / kSectorBytes;
-         at <= (step.address + step.bytes - 1) / kSectorBytes; ++at)
+  for (const Access &access : lanes)
+    for (uint64_t at = access.address / kSectorBytes;
+         at <= (access.address + access.bytes - 1) / kSectorBytes; ++at)
       sectors.push_back(at);
   llvm::sort(sectors);
   site.sectors += std::unique(sectors.begin(), sectors.end()) - sectors.begin();

@@ -26,7 +26,8 @@ public:
   };
   using Phases = std::array<Phase, 3>;
   Profile(unsigned sites, unsigned warpSize, Phases reads, Phases writes)
-      : warpSize(warpSize), phases{std::move(reads), std::move(writes)}, sites(sites) {}
+      : warpSize(warpSize), phases{std::move(reads), std::move(writes)}, sites(sites),
+        lanes(warpSize, std::vector<Count>(sites)), most(sites) {}
 
   /// A cluster begins, of so many threads. Only of the first one is kept when it does what.
   void begin(analysis::HappensBefore &order, unsigned threads);
@@ -47,12 +48,18 @@ private:
              waited = 0;
     int kind = 0; ///< of its accesses to memory
   };
-  struct Step {
+  struct Access {
     uint32_t site, lane, number;
-    uint64_t address = 0;
-    int64_t bytes = 0;
-    int kind = 0;
+    uint64_t address;
+    int64_t bytes;
+    int kind;
   };
+  /// How often something happened since the warp that runs began to.
+  struct Count {
+    uint64_t turn = 0;
+    uint32_t number = 0;
+  };
+  uint32_t increase(Count &count) const;
   /// Where a thread is, and what it did when.
   struct Thread {
     uint32_t site = 0, steps = 0;
@@ -64,16 +71,18 @@ private:
     };
     std::vector<Span> spans;
   };
-  template <typename Visit>
-  void forEachInstruction(std::vector<Step> &steps, Visit visit);
-  void countShared(Site &site, llvm::ArrayRef<Step> lanes);
-  void countSectors(Site &site, llvm::ArrayRef<Step> lanes);
+  void putTogether();
+  void countShared(Site &site, llvm::ArrayRef<Access> lanes);
+  void countSectors(Site &site, llvm::ArrayRef<Access> lanes);
   void keep(Thread &thread, const Thread::Span &span);
 
   const unsigned warpSize;
   const Phases phases[2];
   std::vector<Site> sites;
-  std::vector<Step> steps, accesses;
+  std::vector<Access> accesses;
+  uint64_t turn = 1;
+  std::vector<std::vector<Count>> lanes; ///< of the warp that runs; by site
+  std::vector<Count> most;               ///< of all of them
   analysis::HappensBefore *order = nullptr;
   unsigned programs = 0, threadCount = 0;
   uint64_t total = 0;
