@@ -87,6 +87,8 @@ void HappensBefore::tell(Place &place, const Knowledge &knows) const {
 void HappensBefore::release(Agent thread, Place &place) {
   View &view = views[thread];
   tell(place, view.knows);
+  if (!times.empty())
+    place.time = std::max(place.time, times[thread]);
   view.told = view.tick;
   place.done.raise(thread, view.tick++);
   place.visible.raise(thread, view.visible);
@@ -100,6 +102,8 @@ void HappensBefore::acquire(Agent thread, Place &place) {
     place.told = {std::make_shared<const Clock>(place.done),
                   std::make_shared<const Clock>(place.visible),
                   place.fenced.isEmpty() ? nothing : std::make_shared<const Clock>(place.fenced)};
+  if (!times.empty())
+    times[thread] = std::max(times[thread], place.time);
   Knowledge &knows = views[thread].knows;
   knows = join(knows, place.told);
 }
@@ -135,6 +139,8 @@ Agent HappensBefore::addQueue(const char *work) {
 Event HappensBefore::start(Agent queue, Agent thread, Proxy proxy) {
   Queue &of = queues[queue - views.size()];
   of.given = join(of.given, views[thread].knows);
+  if (!times.empty())
+    of.time = std::max(of.time, times[thread]);
   return {queue, of.open, proxy};
 }
 
@@ -151,6 +157,7 @@ void HappensBefore::end(Agent queue, Tick tick, Place &place) {
     of.behind = of.closed.front().second;
   of.told = 0;
   tell(place, of.behind);
+  place.time = std::max(place.time, of.time);
   place.done.raise(queue, tick);
   place.fenced.raise(queue, tick);
   place.told = {};

@@ -145,3 +145,29 @@ TEST(TensorMemoryOrderTest, WhatTensorMemoryWasToldGoesOn) {
   order.fenceAfter(64);
   EXPECT_TRUE(order.follows(64, order.now(64, Proxy::Tensor), use));
 }
+
+TEST_F(HappensBeforeTest, AFenceTellsNobodyAndAReleaseDoes) {
+  Event write = order.now(0);
+  EXPECT_FALSE(order.hasTold(write));
+  order.fence(0);
+  EXPECT_FALSE(order.hasTold(write));
+  order.release(0, place);
+  EXPECT_TRUE(order.hasTold(write));
+  EXPECT_FALSE(order.hasTold(order.now(0)));
+}
+
+TEST_F(HappensBeforeTest, TimesGoFromAgentToAgent) {
+  order.keepTimes();
+  for (int i = 0; i < 5; ++i)
+    order.step(0);
+  order.step(1);
+  order.release(0, place);
+  order.acquire(1, place);
+  EXPECT_EQ(order.getTime(1), 5u);
+  // An engine's work has the time of who gave it.
+  Agent queue = order.addQueue("a copy");
+  order.start(queue, 1, Proxy::Async);
+  order.end(queue, order.close(queue), 2);
+  EXPECT_EQ(order.getTime(2), 5u);
+  EXPECT_STREQ(order.nameOf(queue), "a copy");
+}

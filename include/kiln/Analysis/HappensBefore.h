@@ -67,6 +67,11 @@ public:
   /// Where in the program the agents are that do something now, for reports.
   void setSite(uint32_t number) { site = number; }
   uint32_t getSite() const { return site; }
+  /// Times by steps, once they are kept: a thread's goes on by one with each of its steps, and to
+  /// that of whom it waits for (Lamport's clocks). What engines do takes no step.
+  void keepTimes() { times.assign(views.size(), 0); }
+  uint64_t getTime(Agent thread) const { return times[thread]; }
+  void step(Agent thread) { ++times[thread]; }
 
   /// Where agents tell one another: all who acquire from it know what was released to it before.
   class Place {
@@ -74,6 +79,7 @@ public:
     Clock done, visible, fenced;
     /// What was joined last, and a copy of all for who acquires, null if it is out of date.
     Knowledge last, told;
+    uint64_t time = 0;
   };
   void release(Agent thread, Place &place);
   void acquire(Agent thread, Place &place);
@@ -128,6 +134,7 @@ private:
   struct Queue {
     const char *work;
     Tick open = 1, ended = 0;
+    uint64_t time = 0; ///< when it was given work last
     /// What those knew who gave it work: up to now, at the end of each tick, of those that ended.
     Knowledge given;
     std::deque<std::pair<Tick, Knowledge>> closed;
@@ -147,6 +154,7 @@ private:
   const unsigned lanes;
   const Shared nothing = std::make_shared<const Clock>();
   uint32_t site = 0;
+  std::vector<uint64_t> times; ///< by thread; empty if they are not kept
   std::vector<View> views;
   std::vector<Queue> queues;
   /// Many threads learn the same: what two clocks make is kept for a while.

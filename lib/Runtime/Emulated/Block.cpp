@@ -101,6 +101,8 @@ std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const
                            first[2] + uint32_t(i / (extents[0] * extents[1]))};
     cluster[i]->begin(program, order, unsigned(i));
   }
+  if (launch.profile)
+    launch.profile->begin(*order, launch.threads * unsigned(cluster.size()));
   std::string wrong;
   for (bool moved = true; moved && wrong.empty();) {
     moved = false;
@@ -117,8 +119,9 @@ std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const
 
 void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::HappensBefore> &order,
                   unsigned number) {
-  shared.reset(launch.sharedBytes, order, number * launch.threads, launch.names);
+  shared.reset(launch.sharedBytes, order, number * launch.threads, launch.names, launch.profile);
   steps = 0;
+  quietSteps = launch.profile ? 0 : launch.mostSteps;
   std::copy(which, which + 3, program);
   error.clear();
   for (auto &thread : threads)
@@ -147,9 +150,12 @@ bool Block::advance() {
   bool movedAtAll = false;
   while (error.empty()) {
     bool moved = false;
-    for (unsigned warp : turns.order(warps))
+    for (unsigned warp : turns.order(warps)) {
       for (uint64_t most = turns.most(); most && error.empty() && step(warp); --most)
         moved = true;
+      if (launch.profile)
+        launch.profile->endTurn();
+    }
     movedAtAll |= moved;
     if (moved || !error.empty())
       continue;
@@ -196,8 +202,10 @@ std::string Block::finish() {
   auto isUnderWay = [](const InFlight &work) {
     return work.groups.size() > work.landed || !work.ungrouped.empty();
   };
-  if (std::any_of(copies.begin(), copies.end(), isUnderWay))
-    wrong = "the program ends while copies into shared memory are under way";
+  auto left = std::find_if(copies.begin(), copies.end(), isUnderWay);
+  if (left != copies.end())
+    wrong = "the program ends while copies into shared memory are under way" +
+            shared.describeLast(left->queue);
   return wrong;
 }
 
@@ -332,11 +340,15 @@ uint32_t Block::getRegister(int number) const {
   }
 }
 
-void Block::enter(int site) {
+void Block::place(int site) {
   running->site = site;
   shared.order().setSite(site);
-  if (++steps > launch.mostSteps)
-    failEndless();
+}
+
+void Block::enter(int site) {
+  place(site);
+  if (++steps > quietSteps)
+    countStep();
 }
 
 void Block::meet(int site) {
@@ -363,6 +375,8 @@ void Block::execute(const char *name, const void *operands, void *result, int si
 }
 
 void Block::access(uint64_t address, int64_t bytes, int kind, const void *value) {
+  if (launch.profile)
+    launch.profile->access(shared.agentOf(running->number), running->site, address, bytes, kind);
   constexpr int kShared = 8;
   if (kind & kShared) {
     std::string wrong = shared.access(running->number, address, bytes, kind & 7, value);
@@ -388,7 +402,7 @@ std::string Block::findProblem(uint64_t address, int64_t bytes, int kind) const 
     if (address >= range.first && address + bytes <= range.last)
       return "";
   return std::string("a ") + (kind & 2 ? "write" : "read") + " of " + std::to_string(bytes) +
-         " bytes of global memory that no argument covers";
+         " bytes of global memory that no argument covers" + describeNearest(address, bytes);
 }
 
 void Block::accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows) {
@@ -408,7 +422,10 @@ void Block::waitUntil(std::function<bool()> mayGo, std::function<std::string()> 
 }
 
 std::string Block::writeShared(unsigned thread, uint64_t address, const void *data, int64_t bytes) {
-  constexpr int writing = 2;
+  constexpr int writing = 2, inShared = 8;
+  if (launch.profile)
+    launch.profile->access(shared.agentOf(thread), shared.order().getSite(), address, bytes,
+                           writing | inShared);
   std::string wrong = shared.access(thread, address, bytes, writing, data);
   if (wrong.empty())
     std::memcpy(reinterpret_cast<void *>(address), data, bytes);
@@ -444,7 +461,7 @@ void kiln_emulated_arrival(void *pointer, int32_t last) {
 void *kiln_emulated_shared() { return Block::current()->getSharedBase(); }
 void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows, int32_t site) {
   Block *block = Block::current();
-  block->enter(site);
+  block->place(site);
   block->accessRow(reinterpret_cast<uint64_t>(pointer), bytes, kind, rows);
 }
 }

@@ -11,6 +11,7 @@
 
 #include "Engines.h"
 #include "Instructions.h"
+#include "Profile.h"
 #include "SharedMemory.h"
 #include "TensorMemory.h"
 #include "Turns.h"
@@ -38,6 +39,7 @@ struct Launch {
   /// Of global memory; empty if nothing is known of what pointers reach.
   struct Range {
     uint64_t first, last;
+    std::string argument = ""; ///< that covers it, if one does
   };
   std::vector<Range> ranges;
   bool checksGlobal = true;
@@ -45,7 +47,8 @@ struct Launch {
   /// Accesses, instructions and trips of loops, of all threads of a block together, after which a
   /// program counts as one that never ends.
   uint64_t mostSteps = uint64_t(1) << 30;
-  uint64_t seed = 0; ///< of the order in which programs and threads go on; 0 is in turn
+  uint64_t seed = 0;          ///< of the order in which programs and threads go on; 0 is in turn
+  Profile *profile = nullptr; ///< if there is to be one
 };
 
 class Block {
@@ -69,6 +72,8 @@ public:
   void accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows);
   /// A step of the running thread, at a site.
   void enter(int site);
+  /// It is at a site, where its step comes later.
+  void place(int site);
   /// What is wrong with an access to global memory, or nothing.
   std::string findProblem(uint64_t address, int64_t bytes, int kind) const;
 
@@ -167,8 +172,11 @@ private:
   /// Where each warp of the cluster is and what it waits for, a line each.
   std::string describeState() const;
   std::string describe(const Thread &thread) const;
+  /// Of global memory that no argument covers: which one is nearest.
+  std::string describeNearest(uint64_t address, int64_t bytes) const;
   void blame(const std::string &who, int site, const std::string &what);
-  [[noreturn]] void failEndless();
+  /// Of a step that must be looked at.
+  void countStep();
 
   SharedMemory &shared;
   std::vector<Block *> cluster = {this};
@@ -209,7 +217,8 @@ private:
   uint64_t clusterRound = 0;
   analysis::HappensBefore::Place clusterOpen, clusterEnded;
   uint32_t program[3] = {0, 0, 0};
-  uint64_t steps = 0;
+  /// And from how many on they are looked at.
+  uint64_t steps = 0, quietSteps = 0;
   std::string error;
   bool complete = true;
 };

@@ -92,13 +92,22 @@ public:
   const GlobalRange *globals = nullptr;
   HostGrid grid = nullptr;
   Names names;
+  unsigned sites = 0;
+  Profile::Phases reads, writes;
+
+  /// Of the last launch, if it was asked for.
+  json::Object describe() const override {
+    std::lock_guard<std::mutex> lock(mutex);
+    return profile ? json::Object{{"profile", profile->describe(names)}} : json::Object();
+  }
 
 private:
   void findRanges(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes,
                   emulated::Launch &launch) const;
   bool leavesCounters(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes) const;
   TensorMap makeMap(const LaunchPlan::TensorMap &map, const uint64_t *slots) const;
-  std::mutex mutex; ///< one launch at a time
+  mutable std::mutex mutex; ///< one launch at a time
+  std::unique_ptr<Profile> profile;
 };
 
 class EmulatedDevice : public HostMemoryDevice {
@@ -204,8 +213,8 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, ArrayRef<uint64_t> me
     }
     if (isEmpty)
       continue;
-    launch.ranges.push_back(
-        {slots[i] + low * int64_t(bits) / 8, slots[i] + ((high + 1) * int64_t(bits) + 7) / 8});
+    launch.ranges.push_back({slots[i] + low * int64_t(bits) / 8,
+                             slots[i] + ((high + 1) * int64_t(bits) + 7) / 8, argument.name});
   }
 }
 
@@ -250,6 +259,10 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   launch.chip = StringRef(device.name).split(':').second.data();
   launch.sharedBytes = plan.sharedBytes;
   launch.names = names;
+  profile.reset();
+  if (std::getenv("KILN_EMULATED_PROFILE"))
+    profile = std::make_unique<Profile>(sites, plan.warpSize, reads, writes);
+  launch.profile = profile.get();
   if (Error error = readNumber("KILN_EMULATED_STEPS", launch.mostSteps))
     return error;
   if (Error error = readNumber("KILN_EMULATED_SEED", launch.seed))
@@ -313,6 +326,25 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   return Error::success();
 }
 
+/// How shared memory serves lanes, by what each asks for; as far as the artifact says it.
+static Profile::Phases readPhases(const json::Value &value) {
+  Profile::Phases phases;
+  const json::Array *sizes = value.getAsArray();
+  for (size_t i = 0; sizes && i < std::min(sizes->size(), phases.size()); ++i) {
+    const json::Array *numbers = (*sizes)[i].getAsArray();
+    for (size_t j = 0; numbers && j < numbers->size(); ++j) {
+      constexpr int64_t most = 1024;
+      auto number =
+          unsigned(std::clamp<int64_t>((*numbers)[j].getAsInteger().value_or(0), 0, most));
+      if (j == 0)
+        phases[i].banks = std::max(number, 1u);
+      else if (j <= 6)
+        phases[i].lanes.push_back(number);
+    }
+  }
+  return phases;
+}
+
 Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
   Expected<LaunchPlan> plan = LaunchPlan::parse(artifact);
   if (!plan)
@@ -362,6 +394,15 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
   executable->globals = executable->code->find<const GlobalRange *>("kiln_emulated_globals");
   executable->names.sites = executable->code->find<const Site *>("kiln_emulated_sites");
   executable->names.text = executable->code->find<const char *>("kiln_emulated_names");
+  const auto *count = executable->code->find<const uint32_t *>("kiln_emulated_site_count");
+  if (!executable->names.sites || !executable->names.text || !count)
+    return fail(KILN_ERROR_CORRUPT, "its code does not define the table of its sites");
+  executable->sites = *count;
+  if (const json::Array *phases = artifact.metadata().getArray("shared_phases");
+      phases && phases->size() == 2) {
+    executable->reads = readPhases((*phases)[0]);
+    executable->writes = readPhases((*phases)[1]);
+  }
   executable->names.threads = executable->plan.warps * executable->plan.warpSize;
   executable->names.warpSize = executable->plan.warpSize;
   if (const json::Array *roles = artifact.metadata().getArray("roles"))

@@ -339,6 +339,7 @@ std::string Engines::finish() {
   for (auto &[thread, own] : stores)
     if (!own.open.empty() || !own.committed.empty())
       return "thread " + std::to_string(thread) +
-             " ends while the engine may still read from shared memory what it was told to store";
+             " ends while the engine may still read from shared memory what it was told to store" +
+             shared.describeLast(own.queue);
   return "";
 }

@@ -35,24 +35,29 @@ std::string Names::thread(Agent agent, Agent first) const {
 
 //===- What was accessed --------------------------------------------------------------------===//
 
-/// Accesses of an agent that are kept.
-static constexpr size_t kKept = 2048;
-
 void AccessLog::clear() {
   for (Ring &ring : rings)
     ring.records.clear(), ring.next = 0;
 }
 
-void AccessLog::note(const Access &access, bool isWrite, size_t first, size_t count) {
+void AccessLog::note(const Access &access, bool isWrite, size_t first, size_t count, size_t kept) {
   if (access.event.agent >= rings.size())
     rings.resize(access.event.agent + 1);
   Ring &ring = rings[access.event.agent];
   Record record{access.event.tick, access.by,       access.site,
                 uint32_t(first),   uint32_t(count), isWrite};
-  if (ring.records.size() < kKept)
+  if (ring.records.size() < kept)
     return ring.records.push_back(record);
   ring.records[ring.next] = record;
-  ring.next = (ring.next + 1) % kKept;
+  ring.next = (ring.next + 1) % kept;
+}
+
+std::optional<Access> AccessLog::findLast(Agent agent) const {
+  if (agent >= rings.size() || rings[agent].records.empty())
+    return std::nullopt;
+  const Ring &ring = rings[agent];
+  const Record &last = ring.records[(ring.next + ring.records.size() - 1) % ring.records.size()];
+  return Access{{agent, last.tick, Proxy::Generic}, last.by, last.site};
 }
 
 Access AccessLog::find(const Event &event, bool isWrite, size_t offset) const {
@@ -84,7 +89,8 @@ public:
     std::string at = std::string(what) + " " + place + ", ";
     std::string own = std::string("\n  this ") + noun + ": " + who(access);
     if (clash.kind == Clash::Kind::Unwritten)
-      return at + "which no thread has written" + own;
+      return at + "which no thread has written" + own +
+             "\n  missing: a write before, or a barrier in front of this read and behind the write";
     bool isRead = clash.kind == Clash::Kind::AfterRead;
     std::string others =
         own + "\n  that " + (isRead ? "read" : "write") + ": " + who(other) + "\n  missing: ";
@@ -108,15 +114,6 @@ public:
            "; nothing orders the two" + others + missingEdge(clash.other, access.by);
   }
 
-private:
-  static const char *underWay(const Event &event, bool isRead) {
-    if (event.proxy == Proxy::Tensor)
-      return isRead ? "which a product in flight reads" : "into which a product is in flight";
-    return isRead ? "which an engine is still reading" : "into which a copy is still under way";
-  }
-
-  std::string name(Agent thread) const { return names.thread(thread, first); }
-
   std::string who(const Access &access) const {
     bool isEngine = order.isQueue(access.event.agent);
     std::string text =
@@ -127,6 +124,15 @@ private:
       text += ", by the asynchronous proxy";
     return text + names.at(access.site);
   }
+
+private:
+  static const char *underWay(const Event &event, bool isRead) {
+    if (event.proxy == Proxy::Tensor)
+      return isRead ? "which a product in flight reads" : "into which a product is in flight";
+    return isRead ? "which an engine is still reading" : "into which a copy is still under way";
+  }
+
+  std::string name(Agent thread) const { return names.thread(thread, first); }
 
   std::string missingFence(Agent writer, Agent starter) const {
     if (writer == starter)
@@ -156,4 +162,9 @@ std::string kiln::emulated::describe(const HappensBefore &order, const Names &na
                                      const Clash &clash, const Access &access, const Access &other,
                                      const std::string &place, const char *what, const char *noun) {
   return Report(order, names, first).describe(clash, access, other, place, what, noun);
+}
+
+std::string kiln::emulated::describeAccess(const HappensBefore &order, const Names &names,
+                                           Agent first, const Access &access) {
+  return Report(order, names, first).who(access);
 }

@@ -11,7 +11,7 @@ namespace kiln::emulated {
 
 /// A place in the program, as the object's table has it (lib/Target/Emulated/Sites.h).
 struct Site {
-  uint32_t file, line, column, what, caller;
+  uint32_t file, line, column, what, caller, scalars;
 };
 
 struct Names {
@@ -44,7 +44,9 @@ struct Access {
 class AccessLog {
 public:
   void clear();
-  void note(const Access &access, bool isWrite, size_t first, size_t count);
+  /// Of its agent so many are kept.
+  void note(const Access &access, bool isWrite, size_t first, size_t count, size_t kept);
+  std::optional<Access> findLast(analysis::Agent agent) const;
   /// The last one that made an event of the byte; with no site if it is too long ago.
   Access find(const analysis::Event &event, bool isWrite, size_t offset) const;
 
@@ -61,6 +63,10 @@ private:
   };
   std::vector<Ring> rings; ///< by agent
 };
+
+/// Who made it, by which proxy and where.
+std::string describeAccess(const analysis::HappensBefore &order, const Names &names,
+                           analysis::Agent first, const Access &access);
 
 /// What is wrong with an access: its own event and the one that it clashes with, where and by whom,
 /// and what is missing between the two. `place` is as in "byte 4 of shared memory", `what` as in "a

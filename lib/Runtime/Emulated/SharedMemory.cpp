@@ -30,11 +30,12 @@ SharedMemory::~SharedMemory() {
 }
 
 void SharedMemory::reset(uint64_t size, std::shared_ptr<HappensBefore> order, unsigned from,
-                         const Names &called) {
+                         const Names &called, Profile *counts) {
   used = size;
   events = std::move(order);
   first = from;
   names = called;
+  profile = counts;
   history = std::make_unique<AccessHistory>(*events, used);
   log.clear();
   std::memset(memory, kNoData, used);
@@ -54,13 +55,21 @@ std::string SharedMemory::conclude(const std::optional<Clash> &clash, const Acce
                                    size_t begin, size_t size, const char *what, const char *noun,
                                    bool isWrite) {
   if (!clash) {
-    log.note(access, isWrite, begin, size);
+    // A product reads thousands of rows.
+    constexpr size_t keptOfThread = 1 << 11, keptOfQueue = 1 << 16;
+    bool isQueue = events->isQueue(access.event.agent);
+    log.note(access, isWrite, begin, size, isQueue ? keptOfQueue : keptOfThread);
     return "";
   }
   bool isWriteOther = clash->kind != Clash::Kind::AfterRead;
   Access other = log.find(clash->other, isWriteOther, clash->offset);
   std::string place = "byte " + std::to_string(clash->offset) + " of shared memory";
   return describe(*events, names, first, *clash, access, other, place, what, noun);
+}
+
+std::string SharedMemory::describeLast(Agent queue) const {
+  std::optional<Access> last = log.findLast(queue);
+  return last ? "\n  the last: " + describeAccess(*events, names, first, *last) : "";
 }
 
 //===- Accesses -----------------------------------------------------------------------------===//
@@ -101,6 +110,8 @@ std::string SharedMemory::startRead(Agent by, const Event &event, uint64_t addre
   uint64_t begin = address - reinterpret_cast<uint64_t>(memory);
   if (std::string wrong = checkBounds("a read", begin, size); !wrong.empty())
     return wrong;
+  if (profile)
+    profile->move(events->getSite(), size);
   return conclude(history->read(by, event, begin, size), {event, by, events->getSite()}, begin,
                   size, "a read by an engine of", "read", /*isWrite=*/false);
 }
@@ -109,6 +120,8 @@ std::string SharedMemory::startWrite(Agent by, const Event &event, uint64_t addr
   uint64_t begin = address - reinterpret_cast<uint64_t>(memory);
   if (std::string wrong = checkBounds("a copy", begin, size); !wrong.empty())
     return wrong;
+  if (profile)
+    profile->move(events->getSite(), size);
   std::string wrong =
       conclude(history->write(by, event, begin, size), {event, by, events->getSite()}, begin, size,
                "a copy into", "copy", /*isWrite=*/true);

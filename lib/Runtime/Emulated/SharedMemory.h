@@ -2,7 +2,7 @@
 #ifndef KILN_LIB_RUNTIME_EMULATED_SHAREDMEMORY_H
 #define KILN_LIB_RUNTIME_EMULATED_SHAREDMEMORY_H
 
-#include "Reports.h"
+#include "Profile.h"
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,13 +23,15 @@ public:
   /// Nothing is written; `bytes` may be used. The block's threads are agents of an order of events,
   /// from `first` on.
   void reset(uint64_t bytes, std::shared_ptr<analysis::HappensBefore> order, unsigned first,
-             const Names &names);
+             const Names &names, Profile *profile = nullptr);
   analysis::HappensBefore &order() const { return *events; }
   analysis::Agent agentOf(unsigned thread) const { return first + thread; }
   bool holds(uint64_t address) const {
     return address - reinterpret_cast<uint64_t>(memory) < capacity;
   }
   const Names &getNames() const { return names; }
+  /// The last access that a queue was given, as a line of a report; none if there is none.
+  std::string describeLast(analysis::Agent queue) const;
   // Each gives what is wrong, or nothing.
   /// An access by a thread. `value` is what a store will write.
   std::string access(unsigned thread, uint64_t address, int64_t bytes, int kind, const void *value);
@@ -61,6 +63,7 @@ private:
   Names names;
   std::unique_ptr<analysis::AccessHistory> history;
   AccessLog log;
+  Profile *profile = nullptr;
 };
 
 } // namespace kiln::emulated

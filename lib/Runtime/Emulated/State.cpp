@@ -10,9 +10,31 @@ void Block::blame(const std::string &who, int site, const std::string &what) {
           ", " + std::to_string(program[2]) + ")" + launch.names.at(site) + ": " + what;
 }
 
-void Block::failEndless() {
+void Block::countStep() {
+  if (launch.profile)
+    launch.profile->step(shared.agentOf(running->number), running->site);
+  if (steps <= launch.mostSteps)
+    return;
   fail("the program does not end: it was stopped after " + std::to_string(launch.mostSteps) +
        " steps (KILN_EMULATED_STEPS sets how many it may take)" + describeState());
+}
+
+std::string Block::describeNearest(uint64_t address, int64_t bytes) const {
+  uint64_t last = address + bytes, least = ~uint64_t(0);
+  std::string nearest;
+  for (const Launch::Range &range : launch.ranges) {
+    bool isBehind = address >= range.first;
+    uint64_t apart = isBehind ? address - std::min(address, range.last)
+                              : range.first - std::min(last, range.first);
+    if (range.argument.empty() || apart >= least)
+      continue;
+    least = apart;
+    nearest = (apart ? ", " + std::to_string(apart) + " bytes " : ", across ") +
+              std::string(isBehind ? (apart ? "behind the end" : "the end")
+                                   : (apart ? "in front" : "the beginning")) +
+              " of argument '" + range.argument + "'";
+  }
+  return nearest;
 }
 
 bool Block::isBlocked() const {

@@ -19,6 +19,9 @@ void TensorMemory::reset() {
   mayAllocate = true;
 }
 
+/// Accesses of an agent that reports know of: a product is one of each lane.
+static constexpr size_t keptOfAgent = 4096;
+
 static std::string spell(unsigned first, unsigned count) {
   return std::to_string(count) + " columns of tensor memory from column " + std::to_string(first);
 }
@@ -49,7 +52,7 @@ std::string TensorMemory::conclude(const std::optional<Clash> &clash, Agent by, 
   Access access{event, by, order.getSite()};
   bool isRead = std::strcmp(noun, "read") == 0;
   if (!clash) {
-    log.note(access, !isRead, first, count);
+    log.note(access, !isRead, first, count, keptOfAgent);
     return "";
   }
   Access other = log.find(clash->other, clash->kind != Clash::Kind::AfterRead, clash->offset);

@@ -100,6 +100,7 @@ private:
   }
 
   Error lower(Function &function) {
+    sites.begin(function);
     SmallVector<Instruction *> instructions;
     for (Instruction &instruction : llvm::instructions(function)) {
       instructions.push_back(&instruction);

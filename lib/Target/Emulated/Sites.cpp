@@ -67,14 +67,23 @@ unsigned Sites::name(StringRef text) {
   return at->second;
 }
 
+void Sites::begin(const llvm::Function &function) {
+  for (const llvm::BasicBlock &block : function)
+    for (auto [position, instruction] : llvm::enumerate(block))
+      positions[&instruction] = position;
+}
+
 unsigned Sites::add(const llvm::Instruction &instruction, StringRef what) {
   Row row;
   row.what = name(what);
+  unsigned position = positions.lookup(&instruction), &after = next[instruction.getParent()];
+  row.scalars = position > after ? position - after : 0;
+  after = position + 1;
   if (ArrayRef<SourcePlace> chain = placesOf(instruction); !chain.empty()) {
     unsigned &caller = callers[instruction.getDebugLoc().getLine()];
     if (!caller)
       for (const SourcePlace &call : llvm::reverse(chain.drop_front())) {
-        rows.push_back({name(call.file), call.line, call.column, name("call"), caller});
+        rows.push_back({name(call.file), call.line, call.column, name("call"), caller, 0});
         caller = rows.size() - 1;
       }
     row.file = name(chain.front().file);
@@ -97,12 +106,15 @@ std::string Sites::describe(const llvm::Instruction &instruction) const {
 void Sites::define(llvm::Module &module) {
   std::vector<uint32_t> numbers;
   for (const Row &row : rows)
-    numbers.insert(numbers.end(), {row.file, row.line, row.column, row.what, row.caller});
+    numbers.insert(numbers.end(),
+                   {row.file, row.line, row.column, row.what, row.caller, row.scalars});
   auto define = [&](llvm::Constant *value, const char *called) {
     new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true,
                              llvm::GlobalValue::ExternalLinkage, value, called);
   };
   llvm::LLVMContext &context = module.getContext();
+  define(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), rows.size()),
+         "kiln_emulated_site_count");
   define(llvm::ConstantDataArray::get(context, numbers), "kiln_emulated_sites");
   define(llvm::ConstantDataArray::getString(context, names, /*AddNull=*/false),
          "kiln_emulated_names");

@@ -1,9 +1,10 @@
 // Places in the source of what emulated code does, through LLVM IR, whose lines stand for them.
 //
-// The object defines `kiln_emulated_sites`, a row of five 32-bit numbers for each site of the
+// The object defines `kiln_emulated_sites`, a row of six 32-bit numbers for each site of the
 // program: where in `kiln_emulated_names` the file's name begins, line, column, where the
-// instruction's name begins, and the site of the call that it is inlined at, or 0. The first row is
-// of what has no place.
+// instruction's name begins, the site of the call that it is inlined at, or 0, and how many
+// instructions stand in its block between the site before and this one. The first row is of what
+// has no place. `kiln_emulated_site_count` is their number.
 #ifndef KILN_LIB_TARGET_EMULATED_SITES_H
 #define KILN_LIB_TARGET_EMULATED_SITES_H
 
@@ -15,6 +16,8 @@
 #include <vector>
 
 namespace llvm {
+class BasicBlock;
+class Function;
 class Instruction;
 class Module;
 } // namespace llvm
@@ -41,7 +44,9 @@ llvm::FailureOr<SourcePlaces> numberLocations(mlir::ModuleOp module);
 class Sites {
 public:
   explicit Sites(const SourcePlaces &places) : places(places) {}
-  /// A new one, of what an instruction becomes.
+  /// Counts the instructions of a function, before any is replaced.
+  void begin(const llvm::Function &function);
+  /// A new one, of what an instruction becomes; those of a block in their order.
   unsigned add(const llvm::Instruction &instruction, llvm::StringRef what);
   /// For messages, with what follows it: "k.py:3:5: ", or nothing.
   std::string describe(const llvm::Instruction &instruction) const;
@@ -49,12 +54,15 @@ public:
 
 private:
   struct Row {
-    unsigned file = 0, line = 0, column = 0, what = 0, caller = 0;
+    unsigned file = 0, line = 0, column = 0, what = 0, caller = 0, scalars = 0;
   };
   llvm::ArrayRef<SourcePlace> placesOf(const llvm::Instruction &instruction) const;
   unsigned name(llvm::StringRef text);
 
   const SourcePlaces &places;
+  /// In its block; and of the next one that is behind the last site.
+  llvm::DenseMap<const llvm::Instruction *, unsigned> positions;
+  llvm::DenseMap<const llvm::BasicBlock *, unsigned> next;
   std::vector<Row> rows = {Row()};
   /// The row of the calls that a location is inlined at.
   llvm::DenseMap<unsigned, unsigned> callers;

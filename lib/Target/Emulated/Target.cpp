@@ -4,6 +4,7 @@
 #include "kiln/Binary/HostCode.h"
 #include "kiln/Binary/LinkBitcode.h"
 #include "kiln/Dialect/Tile/IR/Marks.h"
+#include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/EmitHost.h"
 #include "kiln/Target/Common/ForeignCalls.h"
 #include "kiln/Target/Registry.h"
@@ -99,6 +100,25 @@ void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {
   getRealTarget(*this).addOwnPasses(pm, stage);
 }
 
+/// How the chip serves accesses to shared memory, by what a lane asks for: of reads, of writes, the
+/// number of banks and the lanes that span a group.
+static void describePhases(ModuleOp module, const SharedPhases &phases) {
+  Builder builder(module.getContext());
+  auto describe = [&](ArrayRef<SharedPhase> sizes) {
+    SmallVector<Attribute> all;
+    for (const SharedPhase &phase : sizes) {
+      SmallVector<int64_t> numbers = {phase.banks};
+      for (unsigned lane : phase.lanes)
+        if (lane)
+          numbers.push_back(lane);
+      all.push_back(builder.getI64ArrayAttr(numbers));
+    }
+    return builder.getArrayAttr(all);
+  };
+  setMetadata(module, "shared_phases",
+              builder.getArrayAttr({describe(phases.reads), describe(phases.writes)}));
+}
+
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
   llvm::LLVMContext context;
   OwningOpRef<ModuleOp> numbered = module.clone();
@@ -121,6 +141,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
       return error;
     return linkDeviceMath(code, kEmulatedMath);
   };
+  describePhases(module, getChipRecord().shared);
   HostEmission how;
   // What takes time is done by the runtime: products, copies, checks. Optimising the rest takes
   // longer than it saves.

@@ -24,7 +24,7 @@ EXIT_CODES = """exit codes:
   0    done
   1    the kernel does not compile; the error shows where
   2    wrong usage: an option, a target or a file that is not there, an argument that is missing
-  3    the kernel compiled, but launching it or its device failed
+  3    the kernel compiled, but launching it or its device failed, or --check found what is wrong
   4    the cache directory cannot be used
   130  interrupted by Ctrl-C"""
 

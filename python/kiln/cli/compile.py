@@ -9,6 +9,7 @@ from typing import Any
 
 from kiln.cli import EXIT_CODES, Failure
 from kiln.cli.kernels import TYPES_HELP, add_kernel_options, compile_file
+from kiln.cli.run import add_launch_options, launch_emulated
 
 STAGES = ("tile", "layout", "schedule", "target", "llvm", "llvmir", "asm", "binary")
 _EXAMPLES = """examples:
@@ -22,6 +23,15 @@ def add_options(command: str, parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"{TYPES_HELP}\n\n{_EXAMPLES}\n\n{EXIT_CODES}"
     if command == "explain":
         parser.epilog = f"{TYPES_HELP}\n\n{EXIT_CODES}"
+        parser.add_argument("--emulate", action="store_true",
+                            help="run the kernel on --device emu:<chip> and tell, by line, its "
+                            "instructions, bank conflicts, sectors, bytes and waits")  # fmt: skip
+        parser.add_argument(
+            "--html",
+            metavar="FILE",
+            help="with --emulate: write that, and when each warp does what",
+        )
+        add_launch_options(parser)
         parser.set_defaults(handler=explain)
         return
     parser.add_argument(
@@ -60,7 +70,15 @@ def _emitted(compiled: Any, options: argparse.Namespace) -> tuple[str | bytes, s
 
 
 def explain(options: argparse.Namespace) -> None:
-    sys.stdout.write(compile_file(options).explain())
+    if not options.emulate:
+        if options.html or options.device:
+            raise Failure("expected --emulate with --html and --device, got none")
+        sys.stdout.write(compile_file(options).explain())
+        return
+    profile = launch_emulated(options)
+    sys.stdout.write(profile.text())
+    if options.html:
+        _write(profile.html(), options.html)
 
 
 def _write(data: str | bytes, output: str | None) -> None:

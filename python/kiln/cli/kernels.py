@@ -165,11 +165,48 @@ def parse_value(text: str) -> Any:
         return DTYPES.get(text, text)
 
 
-def compile_python(kernel: Any, options: argparse.Namespace) -> Any:
+def example_of(text: str) -> Any:
+    """What the compiler knows of what `kiln run --arg` gives a launch: an array has the facts that
+    a call would find, its address those of memory that the device allocates. None for a number,
+    whose type the kernel says."""
+    import numpy as np
+
+    from kiln.cli.run import numpy_dtype
+
+    if text.endswith(".npy"):
+        try:
+            array = np.load(text, mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise Failure(f"expected an array in {text}: {error}") from None
+        return _aligned(array.shape, array.dtype)
+    if re.fullmatch(r"[-+]?[\d.].*", text):
+        return None
+    found = parse_types(text)
+    shape = getattr(found, "shape", None)
+    if shape is None or None in shape or (found.dtype.bits < 8 and not found.dtype.is_bool):
+        return found
+    return _aligned(shape, numpy_dtype(found.dtype))
+
+
+def _aligned(shape: tuple[int, ...], dtype: Any) -> Any:
+    import numpy as np
+
+    most = 64
+    size = int(np.prod(shape)) * dtype.itemsize
+    memory = np.zeros(size + most, np.uint8)
+    start = -memory.ctypes.data % most
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+def compile_python(
+    kernel: Any, options: argparse.Namespace, arguments_are_types: bool = True
+) -> Any:
     """A Python kernel for the types on the command line; annotations give the others."""
     from kiln.frontend.types import PointerType, ScalarType, ViewType
 
-    given = {n: parse_types(t) for n, t in parse_pairs(options.arg, "NAME=TYPE").items()}
+    read = parse_types if arguments_are_types else example_of
+    given = {n: read(t) for n, t in parse_pairs(options.arg, "NAME=TYPE").items()}
+    given = {n: t for n, t in given.items() if t is not None}
     constants = {n: parse_value(v) for n, v in parse_pairs(options.set, "NAME=VALUE").items()}
     types: dict[str, Any] = {}
     missing = []
@@ -263,7 +300,7 @@ def compile_file(options: argparse.Namespace, arguments_are_types: bool = True) 
         if is_python(path) and (options.from_stage or options.exact):
             raise Failure("expected --from and --exact with MLIR, got a Python file")
         if is_python(path):
-            return compile_python(load_kernel(path, name), options)
+            return compile_python(load_kernel(path, name), options, arguments_are_types)
         if (options.arg and arguments_are_types) or options.set:
             raise Failure("expected --arg and --set with a Python kernel, got MLIR")
         return compile_mlir(path, name, options)

@@ -1,4 +1,4 @@
-"""`kiln run`: a Python script, or a kernel in MLIR or compiled, on random or given inputs."""
+"""`kiln run`: a Python script, or a kernel, on random or given inputs."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _EXAMPLES = """examples:
   kiln run add.mlir --size a=4096              a kernel on random inputs, 4096 elements
   kiln run add.kiln --arg a=x.npy --arg n=7    a compiled kernel, on an array of a file
   kiln run add.kiln --device emu:CHIP          where a kernel for that chip can run
+  kiln run k.py:add --device emu:CHIP --check --arg 'a=f32[4096]'   a kernel of a Python file
   kiln run gemm.mlir --size a=512x256 --size b=256x128 --size c=512x128 --repeat 20"""
 
 
@@ -32,31 +33,86 @@ def add_options(_: str, parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"{_EXAMPLES}\n\n{EXIT_CODES}"
     parser.add_argument("script_args", nargs="*", metavar="ARGUMENT",
                         help="arguments of a script (after --)")  # fmt: skip
+    add_launch_options(parser)
+    parser.add_argument("--check", action="store_true",
+                        help="on emu:<chip>: whether the kernel races, stalls or breaks another "
+                        "rule; its results are not printed")  # fmt: skip
+    parser.add_argument("--repeat", type=int, default=0, metavar="N", help="time N launches")
+    parser.add_argument("--save", metavar="FILE", help="write all arrays to a .npz file")
+    parser.set_defaults(handler=handle)
+
+
+def add_launch_options(parser: argparse.ArgumentParser) -> None:
+    """What says how a kernel is launched; `explain --emulate` has it, too."""
     parser.add_argument("--device", default=None, metavar="NAME",
-                        help="where to run, and what MLIR is compiled for: cpu (the default), "
-                        "emu:<chip>, or a GPU")  # fmt: skip
+                        help="where to run a kernel, and what it is compiled for: cpu (the "
+                        "default), emu:<chip>, or a GPU")  # fmt: skip
     parser.add_argument("--size", action="append", default=[], metavar="NAME=EXTENTS",
                         help="the shape of a view, as 512x256 (default: 256 each)")  # fmt: skip
     parser.add_argument("--value", action="append", default=[], metavar="NAME=VALUE",
                         help="the value of a scalar (default: 1)")  # fmt: skip
     parser.add_argument("--grid", help="pins the grid, as 4x4")
     parser.add_argument("--seed", type=int, default=None, help="of the inputs (default: fresh)")
-    parser.add_argument("--repeat", type=int, default=0, metavar="N", help="time N launches")
-    parser.add_argument("--save", metavar="FILE", help="write all arrays to a .npz file")
-    parser.set_defaults(handler=handle)
 
 
 def handle(options: argparse.Namespace) -> None:
     path, _ = split_name(options.file)
-    if is_python(path):
+    if options.check:
+        check(options)
+    elif is_python(path):
         if options.device or options.target:
             raise Failure(
-                "expected --device and --target with MLIR or a compiled kernel, got a script, "
-                "whose arrays say where it runs"
+                "expected --device and --target with --check, MLIR or a compiled kernel, got a "
+                "script, whose arrays say where it runs"
             )
         _run_script(path, options.script_args)
     else:
         _run_kernel(options)
+
+
+def check(options: argparse.Namespace) -> None:
+    """Runs a kernel on an emulated chip; what is wrong with it ends the command."""
+    print(f"{launch_emulated(options).summary()}; nothing is wrong")
+
+
+def launch_emulated(options: argparse.Namespace) -> Any:
+    """What one launch on an emulated chip did."""
+    from kiln.runtime.emulation import Profile, profiled
+
+    if not (options.device or "").startswith("emu:"):
+        got = options.device or "none"
+        raise Failure(f"expected --device emu:<chip>, an emulated chip, got {got}")
+    launch = Launch(options)
+    with profiled():
+        launch()
+    return Profile(launch.executable, launch.compiled.name, options.device)
+
+
+class Launch:
+    """A kernel with its arguments on a device; called, it is launched and waited for."""
+
+    def __init__(self, options: argparse.Namespace):
+        import numpy as np
+
+        from kiln.runtime.compiled import load_on
+        from kiln.runtime.devices import device
+
+        self.compiled = compile_file(options, arguments_are_types=False)
+        entropy = np.random.SeedSequence().entropy
+        self.seed = options.seed if options.seed is not None else entropy % 2**32
+        inputs = _Inputs(options, np.random.default_rng(self.seed))
+        self.entries = self.compiled.metadata["arguments"]
+        self.arguments = [inputs.make(entry) for entry in self.entries]
+        inputs.finish()
+        self.grid = _extents(options.grid, "--grid") if options.grid else None
+        self.device = device(options.device or "cpu")
+        self.executable = load_on(self.device, self.compiled)
+        self.placed = Placed(self.device, self.arguments)
+
+    def __call__(self) -> None:
+        names = [entry["name"] for entry in self.entries]
+        self.executable.launch(self.compiled.name, self.placed.arguments, self.grid, 0, names)
+        self.device.synchronize()
 
 
 def _run_script(path: Path, arguments: list[str]) -> None:
@@ -71,28 +127,12 @@ def _run_script(path: Path, arguments: list[str]) -> None:
 def _run_kernel(options: argparse.Namespace) -> None:
     import numpy as np
 
-    from kiln.runtime.compiled import load_on
-    from kiln.runtime.devices import device
-
-    compiled = compile_file(options, arguments_are_types=False)
-    seed = options.seed if options.seed is not None else np.random.SeedSequence().entropy % 2**32
-    inputs = _Inputs(options, np.random.default_rng(seed))
-    arguments = [inputs.make(entry) for entry in compiled.metadata["arguments"]]
-    inputs.finish()
-    grid = _extents(options.grid, "--grid") if options.grid else None
-    where = device(options.device or "cpu")
-    executable = load_on(where, compiled)
-    names = [entry["name"] for entry in compiled.metadata["arguments"]]
-    placed = Placed(where, arguments)
-
-    def launch() -> None:
-        executable.launch(compiled.name, placed.arguments, grid, 0, names)
-        where.synchronize()
-
+    launch = Launch(options)
+    compiled, arguments = launch.compiled, launch.arguments
     launch()
-    placed.fetch()
-    print(f"{compiled.name} for {compiled.target}, seed {seed}")
-    for entry, value in zip(compiled.metadata["arguments"], arguments, strict=True):
+    launch.placed.fetch()
+    print(f"{compiled.name} for {compiled.target}, seed {launch.seed}")
+    for entry, value in zip(launch.entries, arguments, strict=True):
         print(f"  {_summary(entry, value)}")
     if options.repeat > 0:
         times = sorted(_once(launch) for _ in range(options.repeat))
@@ -101,7 +141,7 @@ def _run_kernel(options: argparse.Namespace) -> None:
     if options.save:
         arrays = {
             entry["name"]: value.to_numpy() if hasattr(value, "to_numpy") else np.asarray(value)
-            for entry, value in zip(compiled.metadata["arguments"], arguments, strict=True)
+            for entry, value in zip(launch.entries, arguments, strict=True)
         }
         np.savez(options.save, **arrays)
 
@@ -203,10 +243,10 @@ class _Inputs:
             if dtype.is_float:
                 values = self.generator.integers(0, 1 << dtype.bits, shape).astype(np.uint8)
             return PackedArray.from_numpy(values, dtype)
-        return values.astype(_numpy_dtype(dtype))
+        return values.astype(numpy_dtype(dtype))
 
 
-def _numpy_dtype(dtype: Any) -> Any:
+def numpy_dtype(dtype: Any) -> Any:
     import numpy as np
 
     plain = {"f64": "float64", "f32": "float32", "f16": "float16", "bool": "bool"}

@@ -72,7 +72,7 @@ std::string run(void (*kernel)(const uint64_t *), unsigned threads = 64, uint64_
   launch.warpSize = 32;
   launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
   auto first = reinterpret_cast<uint64_t>(copied);
-  launch.ranges.push_back({first, first + sizeof(copied)});
+  launch.ranges.push_back({first, first + sizeof(copied), "x"});
   launch.sharedBytes = bytes;
   const uint32_t program[3] = {0, 0, 0};
   const int64_t alone[3] = {1, 1, 1};
@@ -311,6 +311,10 @@ TEST(Block, GlobalMemoryHasBounds) {
   static int32_t array[4];
   auto kernel = [](const uint64_t *) { kiln_emulated_access(array + 4, 4, 1, nullptr, 1); };
   EXPECT_THAT(run(kernel), HasSubstr("a read of 4 bytes of global memory that no argument covers"));
+  EXPECT_THAT(run([](const uint64_t *) {
+                kiln_emulated_access(const_cast<int32_t *>(copied) + 11, 4, 1, nullptr, 1);
+              }),
+              HasSubstr("no argument covers, 12 bytes behind the end of argument 'x'"));
 }
 
 TEST(Block, AnUnknownInstructionIsNamed) {

@@ -27,10 +27,10 @@ int thread() { return kiln_emulated_register(0); }
 const Names &names() {
   static const std::vector<Site> sites = [] {
     std::vector<Site> all(80);
-    all[1] = {0, 31, 9, 5, 0}; // a read, in a function that is called elsewhere
-    all[2] = {0, 27, 5, 10, 79};
-    all[11] = {0, 40, 3, 16, 0};
-    all[79] = {0, 50, 1, 21, 0};
+    all[1] = {0, 31, 9, 5, 0, 0}; // a read, in a function that is called elsewhere
+    all[2] = {0, 27, 5, 10, 79, 0};
+    all[11] = {0, 40, 3, 16, 0, 0};
+    all[79] = {0, 50, 1, 21, 0, 0};
     return all;
   }();
   static const Names all{

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -382,3 +383,69 @@ def test_run_a_compiled_kernel_on_given_and_random_arguments(kiln_command, tmp_p
     assert np.array_equal(np.load(saved)["y"], x * 2.5)
     for wrong in ("--arg=x=i32[4]", "--arg=z=1", "--arg=x=absent.npy", "--set=f=1"):
         assert kiln_command("run", file, wrong).returncode == 2
+
+
+# ---- Emulated chips
+
+
+def test_check_says_what_was_checked(kiln_command, tmp_path):
+    """Of a Python kernel, as a call with such arrays compiles it."""
+    size = ("--arg", "a=f32[256]", "--arg", "b=f32[256]", "--arg", "c=f32[256]")
+    text = succeeded(
+        kiln_command("run", f"{KERNELS}:add", "--device", "emu:sm_90a", "--check", *size)
+    )
+    assert text.startswith("add on emu:sm_90a: 1 × ")
+    assert text.endswith("nothing is wrong\n")
+    assert "steps; of warps" in text
+
+
+def test_check_of_what_is_wrong_fails_with_its_line(kiln_command, tmp_path):
+    """One that reads behind its view: IR of the last stage is what it says."""
+    file = tmp_path / "double.mlir"
+    file.write_text(MLIR)
+    low = tmp_path / "low.mlir"
+    succeeded(kiln_command("compile", file, "--target", "emu:sm_90a", "--emit", "llvm", "-o", low))
+    text = low.read_text().split("\n")
+    at = next(i for i, line in enumerate(text) if "llvm.load" in line and "f32" in line)
+    address = re.search(r"llvm\.load (%\w+)", text[at])[1]
+    type_ = re.search(r"!llvm\.ptr(?:<1>)?", text[at])[0]
+    text.insert(at, f"    %far = llvm.getelementptr {address}[1048576] : ({type_}) -> {type_}, f32")
+    text[at + 1] = text[at + 1].replace(address, "%far")
+    low.write_text("\n".join(text))
+    done = kiln_command("run", low, "--from", "llvm", "--device", "emu:sm_90a", "--check")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert f"at low.mlir:{at + 2}:" in done.stderr.replace(f"{tmp_path}/", "")
+    assert "a read of 4 bytes of global memory that no argument covers, " in done.stderr
+    assert re.search(r"covers, \d+ bytes (behind the end|in front) of argument '[xy]'", done.stderr)
+    assert done.stdout == ""
+
+
+def test_explain_emulated_as_text_and_html(kiln_command, tmp_path):
+    file = tmp_path / "double.mlir"
+    file.write_text(MLIR)
+    text = succeeded(
+        kiln_command("explain", file, "--emulate", "--device", "emu:sm_90a", "--html", "d.html",
+                     "--size", "x=128", "--size", "y=128")
+    )  # fmt: skip
+    line = MLIR.split("\n").index("  %v = tile.load %x[%i] : !tile.view<?xf32> -> tensor<32xf32>")
+    place, what, memory = next(
+        part for part in re.findall(r"^ +(\d+)  .*\n +(instructions: .*)\n +(memory: .*)$", text,
+                                    re.MULTILINE) if int(part[0]) == line + 1
+    )  # fmt: skip
+    assert "4 global load" in what
+    assert memory == "memory: 512 bytes, 16 sectors of 32 bytes"
+    assert "Steps are not cycles" in text
+    html = (tmp_path / "d.html").read_text(encoding="utf-8")
+    svg = ElementTree.fromstring(html[html.index("<svg") : html.index("</svg>") + 6])
+    assert [t.text for t in svg.findall("text")][0].startswith("warp 0")
+    assert any("global load" not in r[0].text and "load" in r[0].text for r in svg.findall("rect"))
+
+
+def test_what_is_checked_is_an_emulated_chip(kiln_command):
+    for command in (("run", "--check"), ("explain", "--emulate")):
+        done = kiln_command(command[0], f"{KERNELS}:add", command[1], "--device", "cpu")
+        assert done.returncode == 2
+        assert "expected --device emu:<chip>, an emulated chip, got cpu" in done.stderr
+    done = kiln_command("explain", f"{KERNELS}:add", "--html", "a.html", *TYPES)
+    assert done.returncode == 2
+    assert "expected --emulate with --html and --device" in done.stderr
