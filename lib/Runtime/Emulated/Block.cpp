@@ -1,9 +1,8 @@
 // Fibres, and the scheduler that runs them to where they wait.
 #include "Block.h"
+#include "Fibre.h"
 #include <algorithm>
 #include <set>
-#include <sys/mman.h>
-#include <ucontext.h>
 #include <utility>
 
 using namespace kiln;
@@ -11,35 +10,15 @@ using namespace kiln::emulated;
 
 namespace {
 enum class State { Ready, AtBarrier, AtInstruction, Blocked, Done };
-/// What an instruction that the runtime executes takes of a thread's stack, beside the kernel's own
-/// frames; and below it, what nobody may touch.
-constexpr size_t kServiceBytes = 512 << 10, kGuardBytes = 64 << 10;
 } // namespace
 
 struct kiln::emulated::Thread {
-  /// Of the stack memory is taken only as far as it is used.
-  Thread(unsigned number, size_t kernelBytes)
-      : number(number),
-        stackBytes((kernelBytes + kServiceBytes + 2 * kGuardBytes) / kGuardBytes * kGuardBytes) {
-    void *mapped = ::mmap(nullptr, stackBytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    stack = mapped == MAP_FAILED ? nullptr : mapped;
-    if (stack && ::mprotect(stack, kGuardBytes, PROT_NONE) != 0)
-      release();
-  }
-  ~Thread() { release(); }
-  void release() {
-    if (stack)
-      ::munmap(stack, stackBytes);
-    stack = nullptr;
-  }
+  Thread(unsigned number, size_t kernelBytes) : number(number), fibre(Fibre::take(kernelBytes)) {}
+  ~Thread() { Fibre::give(std::move(fibre), state == State::Done); }
 
   const unsigned number;
-  const size_t stackBytes;
-  void *stack;
-  jmp_buf place; ///< where it goes on
+  std::unique_ptr<Fibre> fibre;
   State state = State::Ready;
-  bool started = false;
   /// Where it waits, and for what.
   int site = 0;
   const Instruction *instruction = nullptr;
@@ -62,7 +41,7 @@ Block::Block(const Launch &launch, SharedMemory &shared)
   for (unsigned i = 0; i < launch.threads; ++i)
     threads.push_back(std::make_unique<Thread>(i, launch.stackBytes));
   for (auto &thread : threads)
-    complete &= thread->stack != nullptr;
+    complete &= thread->fibre != nullptr;
   for (unsigned i = 0; i < 3; ++i)
     hidden[i] = launch.grid[i];
 }
@@ -84,32 +63,20 @@ void Block::runThread() {
   }
 }
 
-/// Begins on the thread's own stack; does not return.
-static void start(Thread &thread, void (*run)()) {
-  ucontext_t context;
-  ::getcontext(&context);
-  context.uc_stack.ss_sp = thread.stack;
-  context.uc_stack.ss_size = thread.stackBytes;
-  context.uc_link = nullptr;
-  ::makecontext(&context, run, 0);
-  ::setcontext(&context);
-}
-
-// A fibre's stack is made once. To and fro it goes by jumps: a swap of contexts would ask the
-// kernel for the mask of signals each time.
+// To and fro a fibre goes by jumps: a swap of contexts would ask the kernel for the mask of signals
+// each time.
 void Block::resume(Thread &thread) {
   running = &thread;
   if (_setjmp(scheduler) == 0) {
-    if (thread.started)
-      _longjmp(thread.place, 1);
-    thread.started = true;
-    start(thread, &Block::runThread);
+    if (thread.fibre->started)
+      _longjmp(thread.fibre->place, 1);
+    thread.fibre->start(&Block::runThread);
   }
   running = nullptr;
 }
 
 void Block::yield() {
-  if (_setjmp(running->place) == 0)
+  if (_setjmp(running->fibre->place) == 0)
     _longjmp(scheduler, 1);
 }
 
@@ -387,7 +354,11 @@ void Block::meet(int site) {
 }
 
 void Block::execute(const char *name, const void *operands, void *result, int site) {
-  const Instruction *instruction = findInstruction(name);
+  // The names are constants of the code, which stays while the block does.
+  auto [known, isNew] = instructions.try_emplace(name);
+  if (isNew)
+    known->second = findInstruction(name);
+  const Instruction *instruction = known->second;
   if (!instruction)
     fail(std::string("the emulator does not know the instruction '") + name + "'");
   if (!instruction->together) {

@@ -13,6 +13,7 @@
 #include "Instructions.h"
 #include "SharedMemory.h"
 #include "TensorMemory.h"
+#include "llvm/ADT/DenseMap.h"
 #include <csetjmp>
 #include <cstdint>
 #include <deque>
@@ -149,6 +150,7 @@ private:
   std::string findBlocked() const;
 
   SharedMemory &shared;
+  llvm::DenseMap<const char *, const Instruction *> instructions; ///< by their names' addresses
   std::vector<Block *> cluster = {this};
   std::vector<std::unique_ptr<Thread>> threads;
   /// Work of one kind of a thread, or of a warp: groups, oldest first, each with the tick at whose
