@@ -95,31 +95,38 @@ static void note(std::vector<Event> &events, const Event &event) {
     at->tick = std::max(at->tick, event.tick);
 }
 
+Clash AccessHistory::clash(Agent thread, Clash::Kind kind, const Event &other) const {
+  return {order->knows(thread, other) ? Clash::Kind::TensorFence : kind, 0, other};
+}
+
+/// Who follows this one follows what it follows; but who is told that an engine has ended is told
+/// of nothing else.
+void AccessHistory::noteLast(std::vector<Event> &events, Agent thread, const Event &event) const {
+  auto isBefore = [&](const Event &other) { return order->follows(thread, event, other); };
+  if (!order->isQueue(event.agent))
+    events.erase(std::remove_if(events.begin(), events.end(), isBefore), events.end());
+  note(events, event);
+}
+
 std::optional<Clash> AccessHistory::read(Agent thread, const Event &event, size_t first,
                                          size_t count) {
-  bool byEngine = event.proxy == Proxy::Async;
+  bool byEngine = event.proxy != Proxy::Generic;
+  auto isKnown = [&](const Event &write) { return order->follows(thread, event, write); };
+  auto isFound = [&](const Event &write) { return !byEngine || order->finds(thread, write); };
   auto step = [&](State &state, bool) -> std::optional<Clash> {
-    if (state.writes.empty())
+    const std::vector<Event> &writes = state.writes, &updates = state.updates;
+    if (writes.empty())
       return Clash{Clash::Kind::Unwritten, 0, {}};
-    auto isKnown = [&](const Event &write) { return order->knows(thread, write); };
-    auto isFound = [&](const Event &write) { return order->finds(thread, write); };
-    const std::vector<Event> &writes = state.writes;
     // Of writes in any order, which all wrote the same, one is enough; of updates all are needed.
-    auto unknown = std::find_if_not(writes.begin(), writes.end(), isKnown);
-    if (unknown != writes.end() &&
-        (state.isAtomic || std::none_of(writes.begin(), writes.end(), isKnown)))
-      return Clash{Clash::Kind::AfterWrite, 0, *unknown};
-    auto unfound =
-        byEngine ? std::find_if_not(writes.begin(), writes.end(), isFound) : writes.end();
-    if (unfound != writes.end() &&
-        (state.isAtomic || std::none_of(writes.begin(), writes.end(), isFound)))
-      return Clash{Clash::Kind::BehindFence, 0, *unfound};
-    // Who is ordered behind this one is behind what this thread knows of; but who is told that an
-    // engine has ended is told of nothing else.
-    if (!order->isQueue(event.agent))
-      state.reads.erase(std::remove_if(state.reads.begin(), state.reads.end(), isKnown),
-                        state.reads.end());
-    note(state.reads, event);
+    if (std::none_of(writes.begin(), writes.end(), isKnown))
+      return clash(thread, Clash::Kind::AfterWrite, writes.front());
+    if (std::none_of(writes.begin(), writes.end(), isFound))
+      return Clash{Clash::Kind::BehindFence, 0, writes.front()};
+    for (const Event &update : updates)
+      if (!isKnown(update) || !isFound(update))
+        return isKnown(update) ? Clash{Clash::Kind::BehindFence, 0, update}
+                               : clash(thread, Clash::Kind::AfterWrite, update);
+    noteLast(state.reads, thread, event);
     return std::nullopt;
   };
   return visit(first, count, nullptr, step);
@@ -129,22 +136,23 @@ std::optional<Clash> AccessHistory::write(Agent thread, const Event &event, size
                                           size_t count, const bool *isSame) {
   auto step = [&](State &state, bool same) -> std::optional<Clash> {
     bool isOrdered = true;
-    for (const Event &write : state.writes) {
-      bool isKnown = order->knows(thread, write);
-      isOrdered &= isKnown;
-      if (!isKnown && (!same || state.isAtomic))
-        return Clash{Clash::Kind::AfterWrite, 0, write};
-      if (event.proxy == Proxy::Async && !order->finds(thread, write))
-        return Clash{Clash::Kind::BehindFence, 0, write};
-    }
+    for (const std::vector<Event> *events : {&state.writes, &state.updates})
+      for (const Event &write : *events) {
+        bool isKnown = order->follows(thread, event, write);
+        isOrdered &= isKnown;
+        if (!isKnown && (!same || events == &state.updates))
+          return clash(thread, Clash::Kind::AfterWrite, write);
+        if (event.proxy == Proxy::Async && !order->finds(thread, write))
+          return Clash{Clash::Kind::BehindFence, 0, write};
+      }
     for (const Event &read : state.reads)
-      if (!order->knows(thread, read) && !same)
-        return Clash{Clash::Kind::AfterRead, 0, read};
+      if (!order->follows(thread, event, read) && !same)
+        return clash(thread, Clash::Kind::AfterRead, read);
     if (!same || isOrdered)
       state.writes.clear();
     if (!same)
       state.reads.clear();
-    state.isAtomic = false;
+    state.updates.clear();
     note(state.writes, event);
     return std::nullopt;
   };
@@ -156,17 +164,18 @@ std::optional<Clash> AccessHistory::update(Agent thread, const Event &event, siz
   auto step = [&](State &state, bool) -> std::optional<Clash> {
     if (state.writes.empty())
       return Clash{Clash::Kind::Unwritten, 0, {}};
-    for (const Event &write : state.writes)
-      if (!state.isAtomic && !order->knows(thread, write))
-        return Clash{Clash::Kind::AfterWrite, 0, write};
+    for (const Event &write : state.writes) {
+      if (!order->follows(thread, event, write))
+        return clash(thread, Clash::Kind::AfterWrite, write);
+      if (event.proxy == Proxy::Async && !order->finds(thread, write))
+        return Clash{Clash::Kind::BehindFence, 0, write};
+    }
     for (const Event &read : state.reads)
-      if (!order->knows(thread, read))
-        return Clash{Clash::Kind::AfterRead, 0, read};
-    if (!state.isAtomic)
-      state.writes.clear();
-    state.reads.clear();
-    state.isAtomic = true;
-    note(state.writes, event);
+      if (!order->follows(thread, event, read))
+        return clash(thread, Clash::Kind::AfterRead, read);
+    if (!order->isQueue(event.agent))
+      state.reads.clear();
+    noteLast(state.updates, thread, event);
     return std::nullopt;
   };
   return visit(first, count, nullptr, step);

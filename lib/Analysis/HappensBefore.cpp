@@ -24,9 +24,11 @@ bool Clock::covers(const Clock &other) const {
   return true;
 }
 
-HappensBefore::HappensBefore(unsigned threads) : views(threads) {
-  for (View &view : views)
-    view.knows = {nothing, nothing};
+HappensBefore::HappensBefore(unsigned threads, unsigned lanes) : lanes(lanes), views(threads) {
+  for (View &view : views) {
+    view.knows = {nothing, nothing, nothing};
+    view.behind = view.knows;
+  }
 }
 
 size_t
@@ -66,31 +68,40 @@ HappensBefore::Shared HappensBefore::find(const Shared &a, const Shared &b) {
   return both;
 }
 
+Knowledge HappensBefore::join(const Knowledge &a, const Knowledge &b) {
+  return {join(a.done, b.done), join(a.visible, b.visible), join(a.fenced, b.fenced)};
+}
+
 //===- Threads ------------------------------------------------------------------------------===//
 
-void HappensBefore::tell(Place &place, const Knowledge &knows) {
+void HappensBefore::tell(Place &place, const Knowledge &knows) const {
   if (place.last.done != knows.done)
     place.done.join(*knows.done);
   if (place.last.visible != knows.visible)
     place.visible.join(*knows.visible);
+  if (place.last.fenced != knows.fenced && knows.fenced != nothing)
+    place.fenced.join(*knows.fenced);
   place.last = knows;
 }
 
 void HappensBefore::release(Agent thread, Place &place) {
   View &view = views[thread];
   tell(place, view.knows);
+  view.told = view.tick;
   place.done.raise(thread, view.tick++);
-  place.visible.raise(thread, view.fenced);
+  place.visible.raise(thread, view.visible);
+  if (view.fenced)
+    place.fenced.raise(thread, view.fenced);
   place.told = {};
 }
 
 void HappensBefore::acquire(Agent thread, Place &place) {
   if (!place.told.done)
     place.told = {std::make_shared<const Clock>(place.done),
-                  std::make_shared<const Clock>(place.visible)};
+                  std::make_shared<const Clock>(place.visible),
+                  place.fenced.isEmpty() ? nothing : std::make_shared<const Clock>(place.fenced)};
   Knowledge &knows = views[thread].knows;
-  knows.done = join(knows.done, place.told.done);
-  knows.visible = join(knows.visible, place.told.visible);
+  knows = join(knows, place.told);
 }
 
 void HappensBefore::meet(const std::vector<Agent> &threads) {
@@ -104,22 +115,26 @@ void HappensBefore::meet(const std::vector<Agent> &threads) {
 void HappensBefore::fence(Agent thread) {
   View &view = views[thread];
   view.knows.visible = view.knows.done;
-  view.fenced = view.tick++;
+  view.visible = view.tick++;
 }
+
+void HappensBefore::fenceBefore(Agent thread) { views[thread].fenced = views[thread].tick++; }
+
+void HappensBefore::fenceAfter(Agent thread) { views[thread].behind = views[thread].knows; }
 
 //===- Queues -------------------------------------------------------------------------------===//
 
-Agent HappensBefore::addQueue() {
+Agent HappensBefore::addQueue(const char *work) {
   Queue queue;
-  queue.given = queue.behind = {nothing, nothing};
+  queue.work = work;
+  queue.given = queue.behind = {nothing, nothing, nothing};
   queues.push_back(std::move(queue));
   return Agent(views.size() + queues.size() - 1);
 }
 
 Event HappensBefore::start(Agent queue, Agent thread, Proxy proxy) {
   Queue &of = queues[queue - views.size()];
-  const Knowledge &knows = views[thread].knows;
-  of.given = {join(of.given.done, knows.done), join(of.given.visible, knows.visible)};
+  of.given = join(of.given, views[thread].knows);
   return {queue, of.open, proxy};
 }
 
@@ -137,6 +152,7 @@ void HappensBefore::end(Agent queue, Tick tick, Place &place) {
   of.told = 0;
   tell(place, of.behind);
   place.done.raise(queue, tick);
+  place.fenced.raise(queue, tick);
   place.told = {};
 }
 
@@ -161,10 +177,21 @@ bool HappensBefore::knows(Agent thread, const Event &event) const {
   return event.agent == thread || views[thread].knows.done->get(event.agent) >= event.tick;
 }
 
+bool HappensBefore::follows(Agent thread, const Event &event, const Event &earlier) const {
+  if (event.proxy != Proxy::Tensor)
+    return knows(thread, earlier);
+  bool isUse = earlier.proxy == Proxy::Tensor;
+  if (earlier.agent == event.agent || earlier.agent == thread ||
+      (isUse && !isQueue(earlier.agent) && earlier.agent / lanes == thread / lanes))
+    return true;
+  const Knowledge &behind = views[thread].behind;
+  return (isUse ? behind.fenced : behind.done)->get(earlier.agent) >= earlier.tick;
+}
+
 bool HappensBefore::finds(Agent thread, const Event &write) const {
-  if (write.proxy == Proxy::Async)
+  if (write.proxy != Proxy::Generic)
     return knows(thread, write);
   if (write.agent == thread)
-    return views[thread].fenced >= write.tick;
+    return views[thread].visible >= write.tick;
   return views[thread].knows.visible->get(write.agent) >= write.tick;
 }

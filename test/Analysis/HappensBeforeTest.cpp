@@ -101,3 +101,47 @@ TEST_F(HappensBeforeTest, AQueueEndsInTurn) {
   EXPECT_TRUE(order.knows(1, second));
   EXPECT_TRUE(order.finds(1, second)) << "an engine's own proxy needs no fence";
 }
+
+TEST(TensorMemoryOrderTest, FencesOrderUsesOfTensorMemory) {
+  HappensBefore order(64, 32);
+  HappensBefore::Place early, late;
+  Event use = order.now(0, Proxy::Tensor), write = order.now(0);
+  Event later{32, 1, Proxy::Tensor};
+  order.release(0, early);
+  order.acquire(32, early);
+  order.fenceAfter(32);
+  EXPECT_TRUE(order.knows(32, use));
+  EXPECT_FALSE(order.follows(32, later, use)) << "no fence stands before what was told";
+  EXPECT_TRUE(order.follows(32, later, write)) << "what was written elsewhere needs none";
+  order.fenceBefore(0);
+  Event other = order.now(0);
+  order.release(0, late);
+  order.acquire(32, late);
+  EXPECT_FALSE(order.follows(32, later, use)) << "none stands behind what was heard";
+  EXPECT_FALSE(order.follows(32, later, other));
+  order.fenceAfter(32);
+  EXPECT_TRUE(order.follows(32, later, use));
+  EXPECT_TRUE(order.follows(32, later, other));
+}
+
+TEST(TensorMemoryOrderTest, AWarpUsesTensorMemoryInTheOrderOfItsInstructions) {
+  HappensBefore order(64, 32);
+  Event use = order.now(1, Proxy::Tensor), write = order.now(1);
+  EXPECT_TRUE(order.follows(2, order.now(2, Proxy::Tensor), use));
+  EXPECT_FALSE(order.follows(2, order.now(2, Proxy::Tensor), write));
+  EXPECT_FALSE(order.follows(33, order.now(33, Proxy::Tensor), use));
+}
+
+TEST(TensorMemoryOrderTest, WhatTensorMemoryWasToldGoesOn) {
+  HappensBefore order(96, 32);
+  HappensBefore::Place first, second;
+  Event use = order.now(0, Proxy::Tensor);
+  order.fenceBefore(0);
+  order.release(0, first);
+  order.acquire(32, first);
+  // Who hands on what it heard needs no fence of its own.
+  order.release(32, second);
+  order.acquire(64, second);
+  order.fenceAfter(64);
+  EXPECT_TRUE(order.follows(64, order.now(64, Proxy::Tensor), use));
+}

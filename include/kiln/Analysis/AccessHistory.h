@@ -1,9 +1,9 @@
 // Who touched each byte of a memory last, and what of that an access clashes with.
 //
-// Of a byte are kept the writes that nothing orders with one another, which all wrote the same,
-// and the reads since. Bytes of one history share it, so an access of many costs little more than
-// one of a few. What an access makes of it takes its place if no other byte is in it, so that most
-// accesses allocate nothing.
+// Of a byte are kept the writes that nothing orders with one another, which all wrote the same, the
+// updates behind them, which go together in any order, and the reads since. Bytes of one history
+// share it, so an access of many costs little more than one of a few. What an access makes of it
+// takes its place if no other byte is in it, so that most accesses allocate nothing.
 #ifndef KILN_ANALYSIS_ACCESSHISTORY_H
 #define KILN_ANALYSIS_ACCESSHISTORY_H
 
@@ -20,6 +20,7 @@ struct Clash {
     AfterWrite,  ///< nothing orders it with a write
     AfterRead,   ///< nothing orders it with a read
     BehindFence, ///< it is an engine's, which does not find the write
+    TensorFence, ///< what orders the two does not order uses of tensor memory
   };
   Kind kind;
   size_t offset; ///< of the byte
@@ -42,13 +43,15 @@ public:
 
 private:
   struct State {
-    std::vector<Event> writes, reads;
-    bool isAtomic = false; ///< the writes are updates
+    std::vector<Event> writes, updates, reads;
     bool operator==(const State &other) const {
-      return isAtomic == other.isAtomic && writes == other.writes && reads == other.reads;
+      return writes == other.writes && updates == other.updates && reads == other.reads;
     }
   };
   using Id = uint32_t;
+  Clash clash(Agent thread, Clash::Kind kind, const Event &other) const;
+  /// Adds an event to some, of which those that it stands behind need not be kept.
+  void noteLast(std::vector<Event> &events, Agent thread, const Event &event) const;
   /// A state that bytes are in, so many of them; none if it is unused. What the visit of this
   /// number makes of it, for bytes that it changes and for those that it leaves the same.
   struct Kept {

@@ -9,6 +9,10 @@
 // An engine reaches memory by a proxy of its own. What threads write by theirs it finds only behind
 // a fence, on the way from the write to the engine's start, whoever executes it; so there are two
 // clocks, and a fence raises the second to the first.
+//
+// What uses tensor memory is not ordered by what orders the threads that start it: a fence before a
+// thread tells others holds its earlier accesses in front, and a fence behind what it heard its
+// later ones behind. So there is a third clock, of those that stand in front of such a fence.
 #ifndef KILN_ANALYSIS_HAPPENSBEFORE_H
 #define KILN_ANALYSIS_HAPPENSBEFORE_H
 
@@ -25,7 +29,7 @@ namespace kiln::analysis {
 /// A thread, or a queue: work of an engine that ends in the order in which it was started.
 using Agent = uint32_t;
 using Tick = uint32_t;
-enum class Proxy : uint8_t { Generic, Async };
+enum class Proxy : uint8_t { Generic, Async, Tensor };
 
 /// What an agent did between two of its ticks, through a proxy.
 struct Event {
@@ -44,26 +48,31 @@ public:
   void join(const Clock &other);
   /// Whether it has all that the other one has.
   bool covers(const Clock &other) const;
+  bool isEmpty() const { return ticks.empty(); }
 
 private:
   std::vector<Tick> ticks;
 };
 
-/// What one knows: what was done, and what of it an engine finds.
+/// What one knows: what was done, what of it an engine finds, and what of accesses to tensor memory
+/// has been told behind a fence.
 struct Knowledge {
-  std::shared_ptr<const Clock> done, visible;
+  std::shared_ptr<const Clock> done, visible, fenced;
 };
 
 class HappensBefore {
 public:
-  /// Threads are the first agents.
-  explicit HappensBefore(unsigned threads);
+  /// Threads are the first agents; so many that follow one another access tensor memory together.
+  explicit HappensBefore(unsigned threads, unsigned lanes = 1);
+  /// Where in the program the agents are that do something now, for reports.
+  void setSite(uint32_t number) { site = number; }
+  uint32_t getSite() const { return site; }
 
   /// Where agents tell one another: all who acquire from it know what was released to it before.
   class Place {
     friend class HappensBefore;
-    Clock done, visible;
-    /// What was joined last, and a copy of both for who acquires, null if it is out of date.
+    Clock done, visible, fenced;
+    /// What was joined last, and a copy of all for who acquires, null if it is out of date.
     Knowledge last, told;
   };
   void release(Agent thread, Place &place);
@@ -72,8 +81,15 @@ public:
   void meet(const std::vector<Agent> &threads);
   /// An engine that this thread, or who hears of it, starts from now on finds what is known here.
   void fence(Agent thread);
+  /// The thread's accesses to tensor memory up to now stand before what it tells from now on.
+  void fenceBefore(Agent thread);
+  /// Its accesses, and what products that it starts read elsewhere, from now on stand behind what
+  /// it has heard.
+  void fenceAfter(Agent thread);
 
-  Agent addQueue();
+  /// `work` names one piece of what it is given.
+  Agent addQueue(const char *work = "work");
+  const char *nameOf(Agent queue) const { return queues[queue - views.size()].work; }
   bool isQueue(Agent agent) const { return agent >= views.size(); }
   /// Work that a thread starts in a queue; all up to the next `close` ends together.
   Event start(Agent queue, Agent thread, Proxy proxy);
@@ -86,9 +102,16 @@ public:
   bool hasEnded(const Event &event) const;
 
   /// What a thread does now.
-  Event now(Agent thread) const { return {thread, views[thread].tick, Proxy::Generic}; }
+  Event now(Agent thread, Proxy proxy = Proxy::Generic) const {
+    return {thread, views[thread].tick, proxy};
+  }
+  /// Whether a thread has told anyone anything since it did something.
+  bool hasTold(const Event &event) const { return views[event.agent].told >= event.tick; }
   /// Whether a thread knows that something was done.
   bool knows(Agent thread, const Event &event) const;
+  /// Whether what a thread does, or starts, now stands behind something: it knows of that, and of
+  /// uses of tensor memory the fences stand between, unless they are of one queue or one warp.
+  bool follows(Agent thread, const Event &event, const Event &earlier) const;
   /// Whether an engine that a thread starts now finds what was written.
   bool finds(Agent thread, const Event &write) const;
 
@@ -96,9 +119,14 @@ private:
   using Shared = std::shared_ptr<const Clock>;
   struct View {
     Knowledge knows;
-    Tick tick = 1, fenced = 0;
+    Tick tick = 1, told = 0;
+    /// Up to which tick others' engines find what it wrote, and its accesses to tensor memory stand
+    /// before what it tells.
+    Tick visible = 0, fenced = 0;
+    Knowledge behind; ///< what its uses of tensor memory stand behind
   };
   struct Queue {
+    const char *work;
     Tick open = 1, ended = 0;
     /// What those knew who gave it work: up to now, at the end of each tick, of those that ended.
     Knowledge given;
@@ -108,14 +136,17 @@ private:
     Tick told = 0;
     Place end;
   };
-  static void tell(Place &place, const Knowledge &knows);
+  void tell(Place &place, const Knowledge &knows) const;
   struct PairHash {
     size_t operator()(const std::pair<const Clock *, const Clock *> &pair) const;
   };
   Shared join(const Shared &a, const Shared &b);
+  Knowledge join(const Knowledge &a, const Knowledge &b);
   Shared find(const Shared &a, const Shared &b);
 
+  const unsigned lanes;
   const Shared nothing = std::make_shared<const Clock>();
+  uint32_t site = 0;
   std::vector<View> views;
   std::vector<Queue> queues;
   /// Many threads learn the same: what two clocks make is kept for a while.

@@ -1,43 +1,17 @@
 // Fibres, and the scheduler that runs them to where they wait.
-#include "Block.h"
-#include "Fibre.h"
+#include "Thread.h"
 #include <algorithm>
-#include <set>
 #include <utility>
 
 using namespace kiln;
 using namespace kiln::emulated;
-
-namespace {
-enum class State { Ready, AtBarrier, AtInstruction, Blocked, Done };
-} // namespace
-
-struct kiln::emulated::Thread {
-  Thread(unsigned number, size_t kernelBytes) : number(number), fibre(Fibre::take(kernelBytes)) {}
-  ~Thread() { Fibre::give(std::move(fibre), state == State::Done); }
-
-  const unsigned number;
-  std::unique_ptr<Fibre> fibre;
-  State state = State::Ready;
-  /// Where it waits, and for what.
-  int site = 0;
-  const Instruction *instruction = nullptr;
-  const char *name = nullptr; ///< the instruction's, with what types add to it
-  const void *operands = nullptr;
-  void *result = nullptr;
-  uint64_t clusterRound = 0; ///< of the cluster's barrier, when it last arrived
-  Block::Look look;
-  /// Of a blocked one.
-  std::function<bool()> mayGo;
-  std::string waitsFor;
-};
 
 static thread_local Block *currentBlock = nullptr;
 
 Block *Block::current() { return currentBlock; }
 
 Block::Block(const Launch &launch, SharedMemory &shared)
-    : engines(shared), launch(launch), shared(shared) {
+    : engines(shared), launch(launch), shared(shared), turns(launch.seed) {
   for (unsigned i = 0; i < launch.threads; ++i)
     threads.push_back(std::make_unique<Thread>(i, launch.stackBytes));
   for (auto &thread : threads)
@@ -67,6 +41,7 @@ void Block::runThread() {
 // each time.
 void Block::resume(Thread &thread) {
   running = &thread;
+  thread.begun = true;
   if (_setjmp(scheduler) == 0) {
     if (thread.fibre->started)
       _longjmp(thread.fibre->place, 1);
@@ -81,9 +56,7 @@ void Block::yield() {
 }
 
 void Block::fail(const std::string &what) {
-  error = "thread " + std::to_string(running->number) + " of program (" +
-          std::to_string(program[0]) + ", " + std::to_string(program[1]) + ", " +
-          std::to_string(program[2]) + "): " + what;
+  blame("thread " + std::to_string(running->number), running->site, what);
   yield();
   __builtin_unreachable();
 }
@@ -108,7 +81,8 @@ void Block::joinCluster(const std::vector<std::unique_ptr<Block>> &cluster) {
 std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const uint32_t first[3],
                        const int64_t extents[3]) {
   const Launch &launch = cluster.front()->launch;
-  auto order = std::make_shared<analysis::HappensBefore>(launch.threads * unsigned(cluster.size()));
+  auto order = std::make_shared<analysis::HappensBefore>(launch.threads * unsigned(cluster.size()),
+                                                         launch.warpSize);
   for (size_t i = 0; i < cluster.size(); ++i) {
     uint32_t program[3] = {first[0] + uint32_t(i % extents[0]),
                            first[1] + uint32_t(i / extents[0] % extents[1]),
@@ -124,21 +98,25 @@ std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const
     }
   }
   for (size_t i = 0; i < cluster.size() && wrong.empty(); ++i)
-    wrong = cluster[i]->isDone() ? cluster[i]->finish() : cluster[i]->findBlocked();
+    wrong = cluster[i]->isDone() ? cluster[i]->finish() : cluster[i]->describeBlocked();
   currentBlock = nullptr;
   return wrong;
 }
 
 void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::HappensBefore> &order,
                   unsigned number) {
-  shared.reset(launch.sharedBytes, order, launch.threads, number * launch.threads);
+  shared.reset(launch.sharedBytes, order, number * launch.threads, launch.names);
+  steps = 0;
   std::copy(which, which + 3, program);
   error.clear();
-  for (auto &thread : threads)
+  for (auto &thread : threads) {
     thread->state = State::Ready;
+    thread->begun = false;
+  }
   copies.assign(threads.size(), {});
   products.assign(threads.size() / launch.warpSize + 1, {});
-  sums.assign(threads.size(), {});
+  reads.assign(products.size(), {});
+  values.assign(threads.size(), {});
   engines.reset();
   tensors.reset();
   clusterArrivals = 0;
@@ -159,8 +137,8 @@ bool Block::advance() {
   bool movedAtAll = false;
   while (error.empty()) {
     bool moved = false;
-    for (unsigned warp = 0; warp < warps && error.empty(); ++warp)
-      while (error.empty() && step(warp))
+    for (unsigned warp : turns.order(warps))
+      for (uint64_t most = turns.most(); most && error.empty() && step(warp); --most)
         moved = true;
     movedAtAll |= moved;
     if (moved || !error.empty())
@@ -168,7 +146,7 @@ bool Block::advance() {
     // Nobody can go on by himself: all have ended, or all have come to the barrier.
     if (isDone())
       engines.close();
-    if (isDone() || !findBlocked().empty())
+    if (isDone() || isBlocked())
       break;
     meetAll();
     movedAtAll = true;
@@ -180,15 +158,15 @@ bool Block::advance() {
 void Block::meetAll() {
   for (auto &thread : threads) {
     if (thread->state == State::Done) {
-      error =
-          "thread " + std::to_string(thread->number) + " has ended while others wait at a barrier";
+      error = "thread " + std::to_string(thread->number) +
+              " has ended while others wait at a barrier" + describeState();
       return;
     }
     // Chips count warps, wherever each of them stands; those of a warp wait at one barrier.
     unsigned first = thread->number / launch.warpSize * launch.warpSize;
     if (thread->site != threads[first]->site) {
       error = "threads " + std::to_string(first) + " and " + std::to_string(thread->number) +
-              " of a warp wait at different barriers";
+              " of a warp wait at different barriers" + describeState();
       return;
     }
   }
@@ -239,7 +217,7 @@ void Block::waitForCluster() {
     first->clusterEnded = std::exchange(first->clusterOpen, {});
     return true;
   };
-  waitUntil(hasEnded, "the barrier of the cluster");
+  waitUntil(hasEnded, [] { return "the barrier of the cluster"; });
   shared.order().acquire(shared.agentOf(running->number), first->clusterEnded);
 }
 
@@ -255,26 +233,20 @@ std::string Block::landCommits(uint64_t barrier) {
   return "";
 }
 
-/// Threads that wait for what nobody can bring any more, the first of each thing that is waited
-/// for; or nothing.
-std::string Block::findBlocked() const {
-  std::string found;
-  std::set<std::string> named;
-  for (const auto &thread : threads)
-    if (thread->state == State::Blocked && named.insert(thread->waitsFor).second)
-      found += (found.empty() ? "thread " : "; so does thread ") + std::to_string(thread->number) +
-               (found.empty() ? " waits forever for " : " for ") + thread->waitsFor;
-  return found;
-}
-
 /// Runs the ready threads of a warp, then what they have come to; false if nothing could be done.
 bool Block::step(unsigned warp) {
   unsigned first = warp * launch.warpSize;
   unsigned last = std::min<unsigned>(first + launch.warpSize, threads.size());
   bool moved = false;
-  for (unsigned i = first; i < last && error.empty(); ++i) {
+  unsigned lanes = last - first, begin = turns.begin(lanes);
+  for (unsigned lane = 0; lane < lanes && error.empty(); ++lane) {
+    unsigned i = first + (begin + lane) % lanes;
     if (threads[i]->state == State::Blocked && threads[i]->mayGo())
       threads[i]->state = State::Ready;
+    if (!error.empty()) {
+      blame("thread " + std::to_string(i), threads[i]->site, error);
+      break;
+    }
     if (threads[i]->state == State::Ready) {
       resume(*threads[i]);
       moved = true;
@@ -305,13 +277,16 @@ void Block::executeTogether(unsigned warp) {
         leader.state != State::AtInstruction) {
       const Thread &at = leader.state == State::AtInstruction ? leader : thread;
       error = "the lanes of warp " + std::to_string(warp) + " part: not all come to the same '" +
-              (at.instruction ? at.instruction->name : "instruction") + "'";
+              (at.instruction ? at.instruction->name : "instruction") + "'" + describeState();
       return;
     }
     operands[i - first] = thread.operands;
     results[i - first] = thread.result;
   }
+  shared.order().setSite(leader.site);
   leader.instruction->execute({leader.name, first, last - first, operands, results});
+  if (!error.empty())
+    blame("warp " + std::to_string(warp), leader.site, error);
   for (unsigned i = first; i < last; ++i)
     threads[i]->state = State::Ready;
 }
@@ -347,13 +322,21 @@ uint32_t Block::getRegister(int number) const {
   }
 }
 
-void Block::meet(int site) {
+void Block::enter(int site) {
   running->site = site;
+  shared.order().setSite(site);
+  if (++steps > launch.mostSteps)
+    failEndless();
+}
+
+void Block::meet(int site) {
+  enter(site);
   running->state = State::AtBarrier;
   yield();
 }
 
 void Block::execute(const char *name, const void *operands, void *result, int site) {
+  enter(site);
   // The names are constants of the code, which stays while the block does.
   auto [known, isNew] = instructions.try_emplace(name);
   if (isNew)
@@ -369,7 +352,6 @@ void Block::execute(const char *name, const void *operands, void *result, int si
   running->name = name;
   running->operands = operands;
   running->result = result;
-  running->site = site;
   running->state = State::AtInstruction;
   yield();
 }
@@ -408,11 +390,13 @@ void Block::accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows) 
     access(address, bytes, kind, nullptr);
 }
 
-void Block::waitUntil(std::function<bool()> mayGo, const std::string &what) {
+void Block::waitUntil(std::function<bool()> mayGo, std::function<std::string()> what) {
   if (mayGo())
     return;
+  if (!error.empty())
+    fail(std::string(error));
   running->mayGo = std::move(mayGo);
-  running->waitsFor = what;
+  running->waitsFor = std::move(what);
   running->state = State::Blocked;
   yield();
 }
@@ -440,15 +424,21 @@ void kiln_emulated_barrier(int32_t site) { Block::current()->meet(site); }
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site) {
   Block::current()->execute(name, operands, result, site);
 }
-void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value) {
-  Block::current()->access(reinterpret_cast<uint64_t>(pointer), bytes, kind, value);
+void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value,
+                          int32_t site) {
+  Block *block = Block::current();
+  block->enter(site);
+  block->access(reinterpret_cast<uint64_t>(pointer), bytes, kind, value);
 }
+void kiln_emulated_trip(int32_t site) { Block::current()->enter(site); }
 void kiln_emulated_arrival(void *pointer, int32_t last) {
   Block *block = Block::current();
   block->engines.arriveAtWord(block->currentThread(), reinterpret_cast<uint64_t>(pointer), last);
 }
 void *kiln_emulated_shared() { return Block::current()->getSharedBase(); }
-void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows) {
-  Block::current()->accessRow(reinterpret_cast<uint64_t>(pointer), bytes, kind, rows);
+void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows, int32_t site) {
+  Block *block = Block::current();
+  block->enter(site);
+  block->accessRow(reinterpret_cast<uint64_t>(pointer), bytes, kind, rows);
 }
 }

@@ -13,6 +13,7 @@
 #include "Instructions.h"
 #include "SharedMemory.h"
 #include "TensorMemory.h"
+#include "Turns.h"
 #include "llvm/ADT/DenseMap.h"
 #include <csetjmp>
 #include <cstdint>
@@ -31,6 +32,7 @@ struct Launch {
   void (*kernel)(const uint64_t *slots);
   const uint64_t *slots;
   unsigned threads, warpSize;
+  const char *chip = ""; ///< by its name
   uint64_t sharedBytes = 0;
   size_t stackBytes = 0; ///< of a thread, for the kernel's own frames
   uint32_t grid[3];
@@ -40,6 +42,11 @@ struct Launch {
   };
   std::vector<Range> ranges;
   bool checksGlobal = true;
+  Names names; ///< of what reports tell
+  /// Accesses, instructions and trips of loops, of all threads of a block together, after which a
+  /// program counts as one that never ends.
+  uint64_t mostSteps = uint64_t(1) << 30;
+  uint64_t seed = 0; ///< of the order in which programs and threads go on; 0 is in turn
 };
 
 class Block {
@@ -61,6 +68,8 @@ public:
   void execute(const char *name, const void *operands, void *result, int site);
   void access(uint64_t address, int64_t bytes, int kind, const void *value);
   void accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows);
+  /// A step of the running thread, at a site.
+  void enter(int site);
   /// What is wrong with an access to global memory, or nothing.
   std::string findProblem(uint64_t address, int64_t bytes, int kind) const;
 
@@ -98,14 +107,18 @@ public:
   analysis::Event startProduct(unsigned warp);
   void endProducts(unsigned warp);
   void waitForProducts(const Lanes &lanes, unsigned inFlight);
-  /// Until then a thread's registers hold no sums but tags of them, which are no numbers. A product
-  /// takes what it adds to by its tag; a wait puts the sums of what has ended in their place.
-  uint32_t tagSum(unsigned thread, const analysis::Event &product, uint32_t bits);
-  uint32_t takeSum(unsigned thread, uint32_t bits) const;
-  uint32_t fetchSum(unsigned thread, uint32_t bits) const;
+  /// Where a warp reads tensor memory into registers, and the wait for all of it.
+  analysis::Event startReads(unsigned warp);
+  void waitForReads(const Lanes &lanes);
+  /// Until then a thread's registers hold no values but tags of them, which are no numbers. A
+  /// product takes what it adds to by its tag; a wait puts the values of what has ended in their
+  /// place.
+  uint32_t tagValue(unsigned thread, const analysis::Event &maker, uint32_t bits);
+  uint32_t takeValue(unsigned thread, uint32_t bits) const;
+  uint32_t fetchValue(unsigned thread, uint32_t bits) const;
 
   /// The running thread goes on once this holds; `what` says what it waits for.
-  void waitUntil(std::function<bool()> mayGo, const std::string &what);
+  void waitUntil(std::function<bool()> mayGo, std::function<std::string()> what);
   Engines engines;
   TensorMemory tensors{engines};
 
@@ -147,7 +160,16 @@ private:
   void yield();
   bool step(unsigned warp);
   void executeTogether(unsigned warp);
-  std::string findBlocked() const;
+  /// Whether a thread waits for what another one, or an engine, must bring.
+  bool isBlocked() const;
+  /// Threads that wait for what nobody can bring any more, the first of each thing that is waited
+  /// for, and what all of the cluster do; or nothing.
+  std::string describeBlocked() const;
+  /// Where each warp of the cluster is and what it waits for, a line each.
+  std::string describeState() const;
+  std::string describe(const Thread &thread) const;
+  void blame(const std::string &who, int site, const std::string &what);
+  [[noreturn]] void failEndless();
 
   SharedMemory &shared;
   llvm::DenseMap<const char *, const Instruction *> instructions; ///< by their names' addresses
@@ -162,22 +184,26 @@ private:
     std::deque<std::pair<analysis::Tick, std::vector<Copy>>> groups;
     size_t landed = 0; ///< of the oldest groups, which the thread has not waited for yet
   };
-  InFlight &use(InFlight &work);
+  InFlight &use(InFlight &work, const char *what);
+  InFlight &useCopies(unsigned thread);
+  InFlight &useProducts(unsigned warp);
+  InFlight &useReads(unsigned warp);
   void land(std::vector<Copy> &group);
   std::string startOne(const InFlight &work, const Copy &copy);
-  /// By thread, or by a warp's first thread; by warp.
-  std::vector<InFlight> copies, products;
-  /// Sums that a thread may hold tags of, by the lower bits of their tags.
-  struct Sum {
+  /// By thread, or by a warp's first thread; by warp; by warp.
+  std::vector<InFlight> copies, products, reads;
+  /// Values that a thread may hold tags of, by the lower bits of their tags.
+  struct Value {
     uint32_t tag = 0, bits = 0;
-    analysis::Event product;
+    analysis::Event maker;
   };
-  struct Sums {
+  struct Values {
     uint32_t last = 0;
-    std::vector<Sum> byTag;
+    std::vector<Value> byTag;
   };
-  const Sum *findSum(unsigned thread, uint32_t tag) const;
-  std::vector<Sums> sums; ///< by thread
+  const Value *findValue(unsigned thread, uint32_t tag) const;
+  std::vector<Values> values; ///< by thread
+  Turns turns;
   Thread *running = nullptr;
   jmp_buf scheduler; ///< where it goes on when a thread waits
   /// Of the cluster's barrier: arrivals, and rounds that have ended. The first block has them.
@@ -185,6 +211,7 @@ private:
   uint64_t clusterRound = 0;
   analysis::HappensBefore::Place clusterOpen, clusterEnded;
   uint32_t program[3] = {0, 0, 0};
+  uint64_t steps = 0;
   std::string error;
   bool complete = true;
 };

@@ -9,6 +9,7 @@
 #include "kiln/Runtime/Host/Processor.h"
 #include "kiln/Runtime/Host/Services.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/TargetParser/Host.h"
 #include <cstdlib>
 #include <limits>
@@ -25,9 +26,11 @@ extern "C" {
 int32_t kiln_emulated_register(int32_t which);
 void kiln_emulated_barrier(int32_t site);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
-void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
+void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value,
+                          int32_t site);
+void kiln_emulated_trip(int32_t site);
 void *kiln_emulated_shared();
-void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows);
+void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows, int32_t site);
 void kiln_emulated_arrival(void *pointer, int32_t last);
 }
 
@@ -88,6 +91,7 @@ public:
   int64_t stackBytes = 0; ///< of a thread, as the compiler says
   const GlobalRange *globals = nullptr;
   HostGrid grid = nullptr;
+  Names names;
 
 private:
   void findRanges(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes,
@@ -217,6 +221,15 @@ bool EmulatedExecutable::leavesCounters(const uint64_t *slots,
   return true;
 }
 
+/// A number of the environment, if it is set.
+static Error readNumber(const char *name, uint64_t &number) {
+  const char *set = std::getenv(name);
+  if (set && StringRef(set).getAsInteger(10, number))
+    return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                     "expected a number in " + Twine(name) + ", got '" + Twine(set) + "'");
+  return Error::success();
+}
+
 Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
                                  const LaunchContext &context) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -234,7 +247,13 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   launch.slots = all.data();
   launch.threads = plan.warps * plan.warpSize;
   launch.warpSize = plan.warpSize;
+  launch.chip = StringRef(device.name).split(':').second.data();
   launch.sharedBytes = plan.sharedBytes;
+  launch.names = names;
+  if (Error error = readNumber("KILN_EMULATED_STEPS", launch.mostSteps))
+    return error;
+  if (Error error = readNumber("KILN_EMULATED_SEED", launch.seed))
+    return error;
   auto fail = [&](KilnErrorCode code, const Twine &what) {
     return makeError(code, "kernel '" + plan.kernel + "': " + what);
   };
@@ -268,22 +287,27 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   }
   Block::joinCluster(blocks);
   CancelWatch watch(context.cancelled);
-  uint32_t program[3];
-  for (program[2] = 0; program[2] < launch.grid[2]; program[2] += cluster[2])
-    for (program[1] = 0; program[1] < launch.grid[1]; program[1] += cluster[1])
-      for (program[0] = 0; program[0] < launch.grid[0]; program[0] += cluster[0]) {
-        std::string wrong = Block::run(blocks, program, cluster);
-        if (context.messages) {
-          Messages said = context.messages->buffer.take(*plan.messages);
-          writeMessages(*plan.messages, said);
-          if (!said.failure.empty())
-            return fail(KILN_ERROR_ASSERT, said.failure);
-        }
-        if (!wrong.empty())
-          return fail(KILN_ERROR_DEVICE, wrong);
-        if (watch.poll())
-          return fail(KILN_ERROR_CANCELLED, "the launch was cancelled");
-      }
+  uint64_t counts[3];
+  for (int i = 0; i < 3; ++i)
+    counts[i] = llvm::divideCeil(launch.grid[i], uint64_t(cluster[i]));
+  uint64_t count = counts[0] * counts[1] * counts[2];
+  auto [number, step] = Turns(launch.seed).round(count);
+  for (uint64_t i = 0; i < count; ++i, number = (number + step) % count) {
+    const uint32_t program[3] = {uint32_t(number % counts[0] * cluster[0]),
+                                 uint32_t(number / counts[0] % counts[1] * cluster[1]),
+                                 uint32_t(number / (counts[0] * counts[1]) * cluster[2])};
+    std::string wrong = Block::run(blocks, program, cluster);
+    if (context.messages) {
+      Messages said = context.messages->buffer.take(*plan.messages);
+      writeMessages(*plan.messages, said);
+      if (!said.failure.empty())
+        return fail(KILN_ERROR_ASSERT, said.failure);
+    }
+    if (!wrong.empty())
+      return fail(KILN_ERROR_DEVICE, wrong);
+    if (watch.poll())
+      return fail(KILN_ERROR_CANCELLED, "the launch was cancelled");
+  }
   if (!leavesCounters(slots, context.memoryBytes))
     return fail(KILN_ERROR_DEVICE, "the kernel leaves a counter that is not zero");
   return Error::success();
@@ -323,6 +347,7 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
       {"kiln_emulated_instruction", reinterpret_cast<void *>(kiln_emulated_instruction)},
       {"kiln_emulated_access", reinterpret_cast<void *>(kiln_emulated_access)},
       {"kiln_emulated_row", reinterpret_cast<void *>(kiln_emulated_row)},
+      {"kiln_emulated_trip", reinterpret_cast<void *>(kiln_emulated_trip)},
       {"kiln_emulated_arrival", reinterpret_cast<void *>(kiln_emulated_arrival)}};
   if (Error error = LoadedObject::load(*code, kernel, functions).moveInto(executable->code))
     return error;
@@ -335,6 +360,19 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
                 "the artifact lacks 'stack_bytes', what a thread's stack takes");
   executable->kernel = executable->code->find<void (*)(const uint64_t *)>("kiln_emulated_kernel");
   executable->globals = executable->code->find<const GlobalRange *>("kiln_emulated_globals");
+  executable->names.sites = executable->code->find<const Site *>("kiln_emulated_sites");
+  executable->names.text = executable->code->find<const char *>("kiln_emulated_names");
+  executable->names.threads = executable->plan.warps * executable->plan.warpSize;
+  executable->names.warpSize = executable->plan.warpSize;
+  if (const json::Array *roles = artifact.metadata().getArray("roles"))
+    for (const json::Value &role : *roles) {
+      const json::Object *members = role.getAsObject();
+      unsigned warps = members ? members->getInteger("warps").value_or(0) : 0;
+      StringRef name = members ? members->getString("name").value_or("") : "";
+      std::vector<Names::Role> &all = executable->names.roles;
+      unsigned first = all.empty() ? 0 : all.back().firstWarp + all.back().warps;
+      all.push_back({name.str(), first, warps});
+    }
   executable->grid = hasGrid ? executable->host->find<HostGrid>("kiln_grid") : nullptr;
   if (!executable->kernel || (hasGrid && !executable->grid))
     return fail(KILN_ERROR_CORRUPT,

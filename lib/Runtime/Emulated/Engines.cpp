@@ -44,23 +44,29 @@ static int64_t countBytes(const TensorMap &map) {
 std::string Engines::initBarrier(unsigned thread, uint64_t address, uint32_t arrivals) {
   if (address % 8)
     return "a barrier in shared memory at an address that is no multiple of 8";
+  if (std::string wrong = shared.initBarrier(thread, address); !wrong.empty())
+    return wrong;
   Barrier barrier;
   barrier.arrivals = barrier.pending = arrivals;
-  barrier.queue = shared.order().addQueue();
-  barrier.init = shared.order().now(shared.agentOf(thread));
+  barrier.queue = shared.order().addQueue("a copy of a box");
   barriers[address] = std::move(barrier);
   return "";
 }
 
-std::string Engines::find(Agent by, uint64_t address, Barrier *&barrier) {
+std::string Engines::use(Agent by, const Event &event, uint64_t address, Barrier *&barrier) {
   auto at = barriers.find(address);
   if (at == barriers.end())
     return "a barrier in shared memory that nobody has initialised";
+  if (!shared.holdsBarrier(address))
+    return "a use of a barrier in shared memory that was written over since it was initialised";
   barrier = &at->second;
-  if (!shared.order().knows(by, barrier->init))
-    return "a race: a use of a barrier in shared memory; nothing orders it with what initialises "
-           "it";
-  return "";
+  return shared.useBarrier(by, event, address);
+}
+
+std::string Engines::use(unsigned thread, uint64_t address) {
+  Barrier *barrier;
+  Agent by = shared.agentOf(thread);
+  return use(by, shared.order().now(by), address, barrier);
 }
 
 void Engines::end(Barrier &barrier) {
@@ -73,7 +79,8 @@ void Engines::end(Barrier &barrier) {
   barrier.ended = barrier.open;
 }
 
-std::string Engines::findOpen(Agent by, uint64_t address, Barrier *&barrier, Engines *&owner) {
+std::string Engines::useOpen(Agent by, const Event &event, uint64_t address, Barrier *&barrier,
+                             Engines *&owner) {
   auto isThere = [&](const Engines *block) { return block->shared.holds(address); };
   auto found = std::find_if(cluster.begin(), cluster.end(), isThere);
   if (found == cluster.end())
@@ -81,7 +88,7 @@ std::string Engines::findOpen(Agent by, uint64_t address, Barrier *&barrier, Eng
   owner = *found;
   if (owner->isClosed)
     return "an arrival at a barrier of a block of the cluster that has ended";
-  return owner->find(by, address, barrier);
+  return owner->use(by, event, address, barrier);
 }
 
 std::string Engines::count(Barrier &barrier, int64_t bytes) {
@@ -97,7 +104,8 @@ std::string Engines::arrive(unsigned thread, uint64_t address, int64_t bytes) {
   Barrier *barrier;
   Engines *owner;
   Agent by = shared.agentOf(thread);
-  if (std::string wrong = findOpen(by, address, barrier, owner); !wrong.empty())
+  if (std::string wrong = useOpen(by, shared.order().now(by), address, barrier, owner);
+      !wrong.empty())
     return wrong;
   shared.order().release(by, barrier->open);
   return owner->count(*barrier, bytes);
@@ -106,7 +114,9 @@ std::string Engines::arrive(unsigned thread, uint64_t address, int64_t bytes) {
 std::string Engines::arriveAfter(unsigned thread, Agent queue, Tick tick, uint64_t address) {
   Barrier *barrier;
   Engines *owner;
-  if (std::string wrong = findOpen(shared.agentOf(thread), address, barrier, owner); !wrong.empty())
+  Event event{queue, tick, Proxy::Async};
+  if (std::string wrong = useOpen(shared.agentOf(thread), event, address, barrier, owner);
+      !wrong.empty())
     return wrong;
   shared.order().end(queue, tick, barrier->open);
   return owner->count(*barrier, 0);
@@ -114,27 +124,38 @@ std::string Engines::arriveAfter(unsigned thread, Agent queue, Tick tick, uint64
 
 std::string Engines::tell(unsigned thread, Agent queue, Tick tick, uint64_t address) {
   Barrier *barrier;
-  std::string wrong = find(shared.agentOf(thread), address, barrier);
+  Agent by = shared.agentOf(thread);
+  std::string wrong = use(by, shared.order().now(by), address, barrier);
   if (wrong.empty())
     shared.order().end(queue, tick, barrier->open);
   return wrong;
 }
 
-std::string Engines::poll(unsigned thread, uint64_t address, uint32_t parity, bool &hasEnded) {
-  Barrier *barrier;
-  if (std::string wrong = find(shared.agentOf(thread), address, barrier); !wrong.empty())
-    return wrong;
-  for (const Box &box : std::exchange(barrier->boxes, {})) {
+bool Engines::poll(uint64_t address, uint32_t parity) {
+  Barrier &barrier = barriers.at(address);
+  for (const Box &box : std::exchange(barrier.boxes, {})) {
     land(box);
-    barrier->bytes -= countBytes(box.map);
+    barrier.bytes -= countBytes(box.map);
   }
-  end(*barrier);
-  hasEnded = (barrier->phase & 1) != parity;
-  return "";
+  end(barrier);
+  return (barrier.phase & 1) != parity;
 }
 
 void Engines::hear(unsigned thread, uint64_t address) {
   shared.order().acquire(shared.agentOf(thread), barriers.at(address).ended);
+}
+
+std::string Engines::describe(uint64_t address) const {
+  std::string text = "a phase of the barrier at offset " +
+                     std::to_string(address - reinterpret_cast<uint64_t>(shared.data())) +
+                     " of shared memory";
+  auto at = barriers.find(address);
+  if (at == barriers.end())
+    return text;
+  const Barrier &barrier = at->second;
+  return text + ", for whose end " + std::to_string(barrier.pending) + " of " +
+         std::to_string(barrier.arrivals) + " arrivals and " + std::to_string(barrier.bytes) +
+         " bytes are missing";
 }
 
 void Engines::arriveAtWord(unsigned thread, uint64_t address, uint32_t last) {
@@ -242,19 +263,19 @@ std::string Engines::accept(Agent by, uint64_t to, Engines &counting, uint64_t a
                             const TensorMap &map, const int32_t *place) {
   if (isClosed || counting.isClosed)
     return "a copy to a block of the cluster that has ended";
+  auto counts = counting.barriers.find(address);
+  if (counts == counting.barriers.end())
+    return "a copy that counts at a barrier in shared memory that nobody has initialised";
   Barrier *barrier;
-  if (std::string wrong = counting.find(by, address, barrier); !wrong.empty())
+  Event event = shared.order().start(counts->second.queue, by, Proxy::Async);
+  if (std::string wrong = counting.use(by, event, address, barrier); !wrong.empty())
     return wrong;
-  if (!shared.order().finds(by, barrier->init))
-    return "a race: a copy that counts at a barrier; no fence of the proxy stands between what "
-           "initialises it and the engine";
   if (std::string wrong = checkPlace(to, map); !wrong.empty())
     return wrong;
   Box box{this, to, map, {}};
   std::copy(place, place + map.rank, box.place);
   barrier->boxes.push_back(box);
-  return shared.startWrite(by, shared.order().start(barrier->queue, by, Proxy::Async), to,
-                           countBytes(map));
+  return shared.startWrite(by, event, to, countBytes(map));
 }
 
 void Engines::land(const Box &box) {
@@ -271,7 +292,7 @@ void Engines::land(const Box &box) {
 Engines::Stores &Engines::storesOf(unsigned thread) {
   auto [at, isNew] = stores.try_emplace(thread);
   if (isNew)
-    at->second.queue = shared.order().addQueue();
+    at->second.queue = shared.order().addQueue("a store of a box");
   return at->second;
 }
 

@@ -46,14 +46,18 @@ public:
   std::string tell(unsigned thread, analysis::Agent queue, analysis::Tick tick, uint64_t address);
   /// The same address in another block.
   std::string mapTo(unsigned block, uint64_t &address) const;
+  /// A thread that waits for a barrier uses it.
+  std::string use(unsigned thread, uint64_t address);
   /// Lands what the barrier waits for; whether a phase of this parity has ended.
-  std::string poll(unsigned thread, uint64_t address, uint32_t parity, bool &hasEnded);
+  bool poll(uint64_t address, uint32_t parity);
   /// A thread that has seen a phase end knows what was done before.
   void hear(unsigned thread, uint64_t address);
   /// In front of an arrival at a barrier that is a word, which counts round up to this.
   void arriveAtWord(unsigned thread, uint64_t address, uint32_t last);
   /// A thread looks at a word, which may be a barrier.
   void lookAtWord(unsigned thread, uint64_t address);
+  /// A phase that is waited for, and what is missing to its end, as far as it is known.
+  std::string describe(uint64_t barrier) const;
   uint64_t countEndedWords() const { return endedWords; }
   std::string startLoad(unsigned thread, uint64_t to, uint64_t barrier, const TensorMap &map,
                         const int32_t *place);
@@ -74,6 +78,7 @@ public:
 
   unsigned getNumber() const { return number; }
   analysis::HappensBefore &order() const { return shared.order(); }
+  const Names &getNames() const { return shared.getNames(); }
   analysis::Agent agentOf(unsigned thread) const { return shared.agentOf(thread); }
 
   /// A round of a barrier of some threads, who may go on once it has ended.
@@ -100,7 +105,6 @@ private:
     uint64_t phase = 0;
     std::vector<Box> boxes;
     analysis::Agent queue = 0; ///< of what lands here
-    analysis::Event init;
     /// What was told so far, and up to the end of the last phase.
     analysis::HappensBefore::Place open, ended;
   };
@@ -109,10 +113,12 @@ private:
     std::vector<Box> open;
     std::deque<std::pair<analysis::Tick, std::vector<Box>>> committed;
   };
-  /// Of an agent, which must know that it was initialised.
-  std::string find(analysis::Agent by, uint64_t address, Barrier *&barrier);
+  /// Uses a barrier of this block.
+  std::string use(analysis::Agent by, const analysis::Event &event, uint64_t address,
+                  Barrier *&barrier);
   /// That of any block of the cluster, which must not have ended, and its block.
-  std::string findOpen(analysis::Agent by, uint64_t address, Barrier *&barrier, Engines *&owner);
+  std::string useOpen(analysis::Agent by, const analysis::Event &event, uint64_t address,
+                      Barrier *&barrier, Engines *&owner);
   std::string count(Barrier &barrier, int64_t bytes);
   void end(Barrier &barrier);
   static void land(const Box &box);

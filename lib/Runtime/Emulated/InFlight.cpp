@@ -7,14 +7,20 @@ using namespace kiln::emulated;
 
 //===- Copies -------------------------------------------------------------------------------===//
 
-Block::InFlight &Block::use(InFlight &work) {
+Block::InFlight &Block::use(InFlight &work, const char *what) {
   if (!std::exchange(work.isUsed, true))
-    work.queue = shared.order().addQueue();
+    work.queue = shared.order().addQueue(what);
   return work;
 }
 
+Block::InFlight &Block::useCopies(unsigned thread) {
+  return use(copies[thread], "an asynchronous copy");
+}
+
+Block::InFlight &Block::useProducts(unsigned warp) { return use(products[warp], "a product"); }
+
 void Block::startCopies(const Lanes &lanes, const std::vector<Copy> &started) {
-  InFlight &work = use(copies[lanes.first]);
+  InFlight &work = useCopies(lanes.first);
   for (const Copy &copy : started)
     if (std::string wrong = startOne(work, copy); !wrong.empty())
       return stop(wrong);
@@ -28,19 +34,19 @@ std::string Block::startOne(const InFlight &work, const Copy &copy) {
 }
 
 void Block::startCopy(const Copy &copy) {
-  InFlight &work = use(copies[copy.thread]);
+  InFlight &work = useCopies(copy.thread);
   if (std::string wrong = startOne(work, copy); !wrong.empty())
     fail(wrong);
   work.ungrouped.push_back(copy);
 }
 
 void Block::endGroup(unsigned thread) {
-  InFlight &work = use(copies[thread]);
+  InFlight &work = useCopies(thread);
   work.groups.emplace_back(shared.order().close(work.queue), std::exchange(work.ungrouped, {}));
 }
 
 void Block::tellOfCopies(unsigned thread, uint64_t barrier) {
-  InFlight &work = use(copies[thread]);
+  InFlight &work = useCopies(thread);
   for (; work.landed < work.groups.size(); ++work.landed)
     land(work.groups[work.landed].second);
   land(work.ungrouped);
@@ -69,12 +75,12 @@ void Block::waitForCopies(const Lanes &lanes, unsigned inFlight) {
 //===- Products -----------------------------------------------------------------------------===//
 
 analysis::Event Block::startProduct(unsigned warp) {
-  return shared.order().start(use(products[warp]).queue, shared.agentOf(warp * launch.warpSize),
+  return shared.order().start(useProducts(warp).queue, shared.agentOf(warp * launch.warpSize),
                               analysis::Proxy::Async);
 }
 
 void Block::endProducts(unsigned warp) {
-  InFlight &work = use(products[warp]);
+  InFlight &work = useProducts(warp);
   work.groups.emplace_back(shared.order().close(work.queue), std::vector<Copy>());
 }
 
@@ -85,30 +91,50 @@ void Block::waitForProducts(const Lanes &lanes, unsigned inFlight) {
       shared.order().end(work.queue, work.groups.front().first, shared.agentOf(lanes.first + lane));
 }
 
-/// Tags are NaNs, signalling ones, of which there are so many. A sum is kept until its thread has
-/// started so many more: shared memory has operands for fewer between a product and its wait.
-constexpr uint32_t kFirstTag = 0x7f800001, kTags = 0x3fffff, kKeptSums = 4096;
+//===- Reads of tensor memory ---------------------------------------------------------------===//
 
-uint32_t Block::tagSum(unsigned thread, const analysis::Event &product, uint32_t bits) {
-  Sums &own = sums[thread];
-  own.byTag.resize(kKeptSums);
+Block::InFlight &Block::useReads(unsigned warp) {
+  return use(reads[warp], "a read of tensor memory");
+}
+
+analysis::Event Block::startReads(unsigned warp) {
+  return shared.order().start(useReads(warp).queue, shared.agentOf(warp * launch.warpSize),
+                              analysis::Proxy::Tensor);
+}
+
+void Block::waitForReads(const Lanes &lanes) {
+  InFlight &work = useReads(lanes.first / launch.warpSize);
+  analysis::Tick tick = shared.order().close(work.queue);
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    shared.order().end(work.queue, tick, shared.agentOf(lanes.first + lane));
+}
+
+//===- Values that are not there yet --------------------------------------------------------===//
+
+/// Tags are NaNs, signalling ones, of which there are so many. A value is kept until its thread has
+/// started so many more: shared memory has operands for fewer between a product and its wait.
+constexpr uint32_t kFirstTag = 0x7f800001, kTags = 0x3fffff, kKeptValues = 4096;
+
+uint32_t Block::tagValue(unsigned thread, const analysis::Event &maker, uint32_t bits) {
+  Values &own = values[thread];
+  own.byTag.resize(kKeptValues);
   uint32_t tag = kFirstTag + own.last++ % kTags;
-  own.byTag[tag % kKeptSums] = {tag, bits, product};
+  own.byTag[tag % kKeptValues] = {tag, bits, maker};
   return tag;
 }
 
-const Block::Sum *Block::findSum(unsigned thread, uint32_t tag) const {
-  const std::vector<Sum> &byTag = sums[thread].byTag;
-  const Sum *sum = byTag.empty() ? nullptr : &byTag[tag % kKeptSums];
-  return sum && sum->tag == tag ? sum : nullptr;
+const Block::Value *Block::findValue(unsigned thread, uint32_t tag) const {
+  const std::vector<Value> &byTag = values[thread].byTag;
+  const Value *value = byTag.empty() ? nullptr : &byTag[tag % kKeptValues];
+  return value && value->tag == tag ? value : nullptr;
 }
 
-uint32_t Block::takeSum(unsigned thread, uint32_t bits) const {
-  const Sum *sum = findSum(thread, bits);
-  return sum ? sum->bits : bits;
+uint32_t Block::takeValue(unsigned thread, uint32_t bits) const {
+  const Value *value = findValue(thread, bits);
+  return value ? value->bits : bits;
 }
 
-uint32_t Block::fetchSum(unsigned thread, uint32_t bits) const {
-  const Sum *sum = findSum(thread, bits);
-  return sum && shared.order().hasEnded(sum->product) ? sum->bits : bits;
+uint32_t Block::fetchValue(unsigned thread, uint32_t bits) const {
+  const Value *value = findValue(thread, bits);
+  return value && shared.order().hasEnded(value->maker) ? value->bits : bits;
 }

@@ -11,6 +11,8 @@ namespace {
 enum Kind { Read = 1, Write = 2, Atomic = 4 };
 /// What lies where nothing was written, or where a copy is under way.
 constexpr int kNoData = 0xa5;
+/// What lies where a barrier is: what it looks like on a chip no program may know.
+constexpr uint64_t kBarrier = 0xba221e2ba221e2ba;
 } // namespace
 
 SharedMemory::SharedMemory() {
@@ -27,13 +29,14 @@ SharedMemory::~SharedMemory() {
     ::munmap(memory, capacity);
 }
 
-void SharedMemory::reset(uint64_t size, std::shared_ptr<HappensBefore> order, unsigned count,
-                         unsigned from) {
+void SharedMemory::reset(uint64_t size, std::shared_ptr<HappensBefore> order, unsigned from,
+                         const Names &called) {
   used = size;
   events = std::move(order);
-  threads = count;
   first = from;
+  names = called;
   history = std::make_unique<AccessHistory>(*events, used);
+  log.clear();
   std::memset(memory, kNoData, used);
 }
 
@@ -47,35 +50,17 @@ std::string SharedMemory::checkBounds(const char *what, uint64_t offset, int64_t
          " bytes";
 }
 
-std::string SharedMemory::nameOf(Agent agent) const {
-  if (events->isQueue(agent))
-    return "an engine";
-  std::string name = "thread " + std::to_string(agent % threads);
-  bool isOwn = agent / threads == first / threads;
-  return isOwn ? name : name + " of block " + std::to_string(agent / threads) + " of the cluster";
-}
-
-std::string SharedMemory::describe(const Clash &clash, const char *what) const {
-  std::string at =
-      std::string(what) + " byte " + std::to_string(clash.offset) + " of shared memory, ";
-  bool isUnderWay = !events->hasEnded(clash.other);
-  std::string other = nameOf(clash.other.agent);
-  switch (clash.kind) {
-  case Clash::Kind::Unwritten:
-    return at + "which no thread has written";
-  case Clash::Kind::AfterWrite:
-    if (isUnderWay)
-      return at + "into which a copy is still under way";
-    return "a race: " + at + "which " + other + " writes; nothing orders the two";
-  case Clash::Kind::AfterRead:
-    if (isUnderWay)
-      return at + "which an engine is still reading";
-    return "a race: " + at + "which " + other + " reads; nothing orders the two";
-  case Clash::Kind::BehindFence:
-    return "a race: " + at + "which " + other +
-           " writes; no fence of the proxy stands between the write and the engine";
+std::string SharedMemory::conclude(const std::optional<Clash> &clash, const Access &access,
+                                   size_t begin, size_t size, const char *what, const char *noun,
+                                   bool isWrite) {
+  if (!clash) {
+    log.note(access, isWrite, begin, size);
+    return "";
   }
-  return at;
+  bool isWriteOther = clash->kind != Clash::Kind::AfterRead;
+  Access other = log.find(clash->other, isWriteOther, clash->offset);
+  std::string place = "byte " + std::to_string(clash->offset) + " of shared memory";
+  return describe(*events, names, first, *clash, access, other, place, what, noun);
 }
 
 //===- Accesses -----------------------------------------------------------------------------===//
@@ -89,14 +74,16 @@ std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size
     return "a misaligned access of " + std::to_string(size) + " bytes at byte " +
            std::to_string(begin) + " of shared memory";
   Agent agent = agentOf(thread);
-  Event event = events->now(agent);
-  if (kind & Atomic) {
-    auto clash = history->update(agent, event, begin, size);
-    return clash ? describe(*clash, "an atomic access to") : "";
+  Access own{events->now(agent), agent, events->getSite()};
+  if (kind & Atomic)
+    return conclude(history->update(agent, own.event, begin, size), own, begin, size,
+                    "an atomic access to", "access", /*isWrite=*/true);
+  if (kind & Read) {
+    std::string wrong = conclude(history->read(agent, own.event, begin, size), own, begin, size,
+                                 "a read of", "read", /*isWrite=*/false);
+    if (!wrong.empty())
+      return wrong;
   }
-  if (kind & Read)
-    if (auto clash = history->read(agent, event, begin, size))
-      return describe(*clash, "a read of");
   if (!(kind & Write))
     return "";
   // To write what is there already harms nobody: copies of a value are stored by all who hold one.
@@ -106,28 +93,50 @@ std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size
     for (int64_t i = 0; i < size; ++i)
       isSame[i] = memory[begin + i] == static_cast<const uint8_t *>(value)[i];
   }
-  auto clash = history->write(agent, event, begin, size, isSame.get());
-  return clash ? describe(*clash, "a write of") : "";
+  return conclude(history->write(agent, own.event, begin, size, isSame.get()), own, begin, size,
+                  "a write of", "write", /*isWrite=*/true);
 }
 
 std::string SharedMemory::startRead(Agent by, const Event &event, uint64_t address, int64_t size) {
   uint64_t begin = address - reinterpret_cast<uint64_t>(memory);
   if (std::string wrong = checkBounds("a read", begin, size); !wrong.empty())
     return wrong;
-  auto clash = history->read(by, event, begin, size);
-  return clash ? describe(*clash, "a read by an engine of") : "";
+  return conclude(history->read(by, event, begin, size), {event, by, events->getSite()}, begin,
+                  size, "a read by an engine of", "read", /*isWrite=*/false);
 }
 
 std::string SharedMemory::startWrite(Agent by, const Event &event, uint64_t address, int64_t size) {
   uint64_t begin = address - reinterpret_cast<uint64_t>(memory);
   if (std::string wrong = checkBounds("a copy", begin, size); !wrong.empty())
     return wrong;
-  if (auto clash = history->write(by, event, begin, size))
-    return describe(*clash, "a copy into");
-  std::memset(memory + begin, kNoData, size);
-  return "";
+  std::string wrong =
+      conclude(history->write(by, event, begin, size), {event, by, events->getSite()}, begin, size,
+               "a copy into", "copy", /*isWrite=*/true);
+  if (wrong.empty())
+    std::memset(memory + begin, kNoData, size);
+  return wrong;
 }
 
 void SharedMemory::land(uint64_t address, int64_t size, const void *data) {
   std::memcpy(reinterpret_cast<void *>(address), data, size);
+}
+
+//===- Barriers -----------------------------------------------------------------------------===//
+
+std::string SharedMemory::initBarrier(unsigned thread, uint64_t address) {
+  std::string wrong = access(thread, address, sizeof(kBarrier), Write, nullptr);
+  if (wrong.empty())
+    land(address, sizeof(kBarrier), &kBarrier);
+  return wrong;
+}
+
+bool SharedMemory::holdsBarrier(uint64_t address) const {
+  return std::memcmp(reinterpret_cast<const void *>(address), &kBarrier, sizeof(kBarrier)) == 0;
+}
+
+std::string SharedMemory::useBarrier(Agent by, const Event &event, uint64_t address) {
+  uint64_t begin = address - reinterpret_cast<uint64_t>(memory);
+  constexpr size_t size = sizeof(kBarrier);
+  return conclude(history->update(by, event, begin, size), {event, by, events->getSite()}, begin,
+                  size, "a use of the barrier at", "use", /*isWrite=*/true);
 }

@@ -1,12 +1,16 @@
 // Columns of tensor memory, and products in flight.
 #include "TensorMemory.h"
 #include <algorithm>
+#include <cstring>
 
 using namespace kiln;
+using namespace kiln::analysis;
 using namespace kiln::emulated;
 
 void TensorMemory::reset() {
-  cells.assign(lanes, std::vector<Cell>(columns));
+  cells.clear();
+  history = nullptr;
+  log.clear();
   held.assign(columns, false);
   orders.clear();
   queues.clear();
@@ -39,26 +43,33 @@ std::string TensorMemory::useFor(unsigned count) {
   return "";
 }
 
-bool TensorMemory::isInFlight(Role role, unsigned first, unsigned count) const {
-  auto overlaps = [&](Columns columns) {
-    unsigned own = columnOf(columns.address);
-    return own < first + count && first < own + columns.count;
-  };
-  auto has = [&](const Order &order) {
-    if (role == Role::Sum)
-      return order.multiply && overlaps(order.sums);
-    return std::any_of(order.operands.begin(), order.operands.end(), overlaps);
-  };
-  bool isTheirs = blocks == 2 && std::any_of(mate->orders.begin(), mate->orders.end(), has);
-  return isTheirs || std::any_of(orders.begin(), orders.end(), has);
+std::string TensorMemory::conclude(const std::optional<Clash> &clash, Agent by, const Event &event,
+                                   size_t first, size_t count, const char *what, const char *noun) {
+  const HappensBefore &order = engines.order();
+  Access access{event, by, order.getSite()};
+  bool isRead = std::strcmp(noun, "read") == 0;
+  if (!clash) {
+    log.note(access, !isRead, first, count);
+    return "";
+  }
+  Access other = log.find(clash->other, clash->kind != Clash::Kind::AfterRead, clash->offset);
+  std::string place = "lane " + std::to_string(clash->offset / columns) + ", column " +
+                      std::to_string(clash->offset % columns) + " of tensor memory";
+  Agent own = engines.agentOf(0);
+  return describe(order, engines.getNames(), own, *clash, access, other, place, what, noun);
 }
 
-std::string TensorMemory::allocate(unsigned count, uint32_t &address) {
+std::string TensorMemory::allocate(unsigned thread, unsigned count, uint32_t &address) {
   if (!isCount(count))
     return "an allocation of " + std::to_string(count) +
            " columns of tensor memory, which is no power of two from 32 to 512";
   if (!mayAllocate)
     return "an allocation of tensor memory by a block that has given up to allocate more";
+  // Few programs use it.
+  if (!history) {
+    history = std::make_unique<AccessHistory>(engines.order(), size_t(lanes) * columns);
+    cells.assign(lanes, std::vector<Cell>(columns));
+  }
   for (unsigned first = 0; first + count <= columns; first += count)
     if (std::none_of(held.begin() + first, held.begin() + first + count,
                      [](bool is) { return is; })) {
@@ -67,7 +78,7 @@ std::string TensorMemory::allocate(unsigned count, uint32_t &address) {
         std::fill(lane.begin() + first, lane.begin() + first + count, Cell());
       address = first;
       taken.push_back(int(count));
-      return "";
+      return takeAll(thread, "an allocation of", first, count);
     }
   return "an allocation of " + std::to_string(count) +
          " columns of tensor memory, which waits forever, since nobody gives so many back";
@@ -78,12 +89,25 @@ std::string TensorMemory::endAllocations() {
   return "";
 }
 
-std::string TensorMemory::release(uint32_t address, unsigned count) {
+/// To set columns aside, or to give them back, counts as a write of all of them.
+std::string TensorMemory::takeAll(unsigned thread, const char *what, unsigned first,
+                                  unsigned count) {
+  Agent by = engines.agentOf(thread);
+  Event event = engines.order().now(by, Proxy::Tensor);
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    if (std::string wrong = conclude(history->write(by, event, cellOf(lane, first), count), by,
+                                     event, cellOf(lane, first), count, what, "use");
+        !wrong.empty())
+      return wrong;
+  return "";
+}
+
+std::string TensorMemory::release(unsigned thread, uint32_t address, unsigned count) {
   unsigned first = columnOf(address);
   if (laneOf(address) || !isCount(count) || !isHeld(first, count))
     return "a release of " + spell(first, count) + ", which are not all held";
-  if (isInFlight(Role::Sum, first, count) || isInFlight(Role::Operand, first, count))
-    return "a release of " + spell(first, count) + " while a product of them is in flight";
+  if (std::string wrong = takeAll(thread, "a release of", first, count); !wrong.empty())
+    return wrong;
   std::fill(held.begin() + first, held.begin() + first + count, false);
   taken.push_back(-int(count));
   return "";
@@ -106,14 +130,30 @@ std::string TensorMemory::checkStart(Columns columns, const char *what) const {
 
 std::string TensorMemory::start(unsigned thread, Columns sums, std::vector<Columns> operands,
                                 std::function<std::string()> multiply) {
-  std::vector<const TensorMemory *> all = {this};
+  std::vector<TensorMemory *> all = {this};
   if (blocks == 2)
     all.push_back(mate);
-  for (const TensorMemory *each : all) {
+  Agent by = engines.agentOf(thread);
+  Event event = engines.order().start(queueOf(thread), by, Proxy::Tensor);
+  for (TensorMemory *each : all) {
     std::string wrong = each->checkStart(sums, "a product into ");
     for (const Columns &operand : operands)
       if (wrong.empty())
         wrong = each->checkStart(operand, "a product of ");
+    if (!wrong.empty())
+      return wrong;
+    for (unsigned lane = 0; lane < lanes && wrong.empty(); ++lane) {
+      for (const Columns &operand : operands) {
+        size_t cell = cellOf(lane, columnOf(operand.address));
+        if (wrong.empty())
+          wrong = each->conclude(each->history->read(by, event, cell, operand.count), by, event,
+                                 cell, operand.count, "a product of", "read");
+      }
+      size_t cell = cellOf(lane, columnOf(sums.address));
+      if (wrong.empty())
+        wrong = each->conclude(each->history->write(by, event, cell, sums.count), by, event, cell,
+                               sums.count, "a product into", "product");
+    }
     if (!wrong.empty())
       return wrong;
   }
@@ -121,19 +161,21 @@ std::string TensorMemory::start(unsigned thread, Columns sums, std::vector<Colum
   return "";
 }
 
-analysis::Agent TensorMemory::queueOf(unsigned thread) {
+Agent TensorMemory::queueOf(unsigned thread) {
   auto [at, isNew] = queues.try_emplace(thread, 0);
   if (isNew)
-    at->second = engines.order().addQueue();
+    at->second = engines.order().addQueue("a product");
   return at->second;
 }
 
-analysis::Event TensorMemory::startReads(unsigned thread) {
-  return engines.order().start(queueOf(thread), engines.agentOf(thread), analysis::Proxy::Async);
+Event TensorMemory::startReads(unsigned thread) {
+  return engines.order().start(queueOf(thread), engines.agentOf(thread), Proxy::Tensor);
 }
 
 void TensorMemory::commit(unsigned thread, std::vector<uint64_t> barriers) {
-  analysis::Tick tick = engines.order().close(queueOf(thread));
+  // Who hears of it hears what its thread knew, also if it has started nothing.
+  startReads(thread);
+  Tick tick = engines.order().close(queueOf(thread));
   orders.push_back({thread, {}, {}, nullptr, std::move(barriers), tick});
 }
 
@@ -178,38 +220,48 @@ std::string TensorMemory::finish() {
   return "";
 }
 
-std::string TensorMemory::inspect(const char *access, unsigned column) const {
-  std::string what = access + (" column " + std::to_string(column)) + " of tensor memory, ";
-  if (!isHeld(column, 1))
-    return what + "which nobody holds";
-  return isInFlight(Role::Sum, column, 1) ? what + "into which a product is in flight" : "";
-}
-
-std::string TensorMemory::read(unsigned lane, unsigned column, uint32_t &bits) const {
-  if (std::string wrong = inspect("a read of", column); !wrong.empty())
+std::string TensorMemory::read(unsigned thread, unsigned lane, unsigned column, unsigned count,
+                               uint32_t *bits) {
+  if (!isHeld(column, count))
+    return "a read of " + spell(column, count) + ", which are not all held";
+  Agent by = engines.agentOf(thread);
+  Event event = engines.order().now(by, Proxy::Tensor);
+  size_t cell = cellOf(lane, column);
+  if (std::string wrong = conclude(history->read(by, event, cell, count), by, event, cell, count,
+                                   "a read of", "read");
+      !wrong.empty())
     return wrong;
-  if (!cells[lane][column].isWritten)
-    return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column) +
-           " of tensor memory, which nothing has written";
-  if (cells[lane][column].writer != kNobody)
-    return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column) +
-           " of tensor memory, which a warp has not waited to have written";
-  bits = cells[lane][column].bits;
+  for (unsigned i = 0; i < count; ++i) {
+    const Cell &cell = cells[lane][column + i];
+    if (!cell.isWritten || cell.writer != kNobody)
+      return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column + i) +
+             " of tensor memory, which " +
+             (cell.isWritten ? "a warp has not waited to have written" : "nothing has written");
+    bits[i] = cell.bits;
+  }
   return "";
 }
 
-std::string TensorMemory::write(unsigned warp, unsigned lane, unsigned column, uint32_t bits) {
-  if (std::string wrong = inspect("a write of", column); !wrong.empty())
+std::string TensorMemory::write(unsigned thread, unsigned warp, unsigned lane, unsigned column,
+                                unsigned count, const uint32_t *bits) {
+  if (!isHeld(column, count))
+    return "a write of " + spell(column, count) + ", which are not all held";
+  Agent by = engines.agentOf(thread);
+  Event event = engines.order().now(by, Proxy::Tensor);
+  size_t cell = cellOf(lane, column);
+  if (std::string wrong = conclude(history->write(by, event, cell, count), by, event, cell, count,
+                                   "a write of", "write");
+      !wrong.empty())
     return wrong;
-  if (isInFlight(Role::Operand, column, 1))
-    return "a write of column " + std::to_string(column) +
-           " of tensor memory, which a product in flight reads";
-  cells[lane][column] = {bits, true, warp};
+  for (unsigned i = 0; i < count; ++i)
+    cells[lane][column + i] = {bits[i], true, warp};
   return "";
 }
 
 /// A warp writes to lanes that others, four numbers on, write to, too.
 void TensorMemory::waitForWrites(unsigned warp) {
+  if (cells.empty())
+    return;
   for (unsigned lane = warp % 4 * 32; lane < warp % 4 * 32 + 32; ++lane)
     for (Cell &cell : cells[lane])
       if (cell.writer == warp)

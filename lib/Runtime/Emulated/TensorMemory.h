@@ -2,9 +2,9 @@
 // flight into them.
 //
 // A product that was started, and the commit behind it, are done only when a thread waits for the
-// commit's barrier: so who reads sums too early, or lets shared memory go too early, gets an error
-// or other numbers. So does who writes an operand that a product in flight reads, or lets one read
-// what its warp has not waited to have written.
+// commit's barrier. Accesses of a column by threads and products must be ordered by what their
+// threads tell one another and by the fences of tensor memory (kiln/Analysis/HappensBefore.h), and
+// a warp must wait to have written what a product reads.
 #ifndef KILN_LIB_RUNTIME_EMULATED_TENSORMEMORY_H
 #define KILN_LIB_RUNTIME_EMULATED_TENSORMEMORY_H
 
@@ -20,6 +20,7 @@ namespace kiln::emulated {
 class TensorMemory {
 public:
   explicit TensorMemory(Engines &engines) : engines(engines) {}
+  /// Nobody holds anything; the order of events is the engines' from now on.
   void reset();
   /// That of the other block of the pair, or null.
   void join(TensorMemory *other) { mate = other; }
@@ -32,9 +33,9 @@ public:
   // Each gives what is wrong, or nothing.
   /// All that a program does here is for one block, or all of it for a pair.
   std::string useFor(unsigned blocks);
-  std::string allocate(unsigned count, uint32_t &address);
+  std::string allocate(unsigned thread, unsigned count, uint32_t &address);
   std::string endAllocations();
-  std::string release(uint32_t address, unsigned count);
+  std::string release(unsigned thread, uint32_t address, unsigned count);
   /// Columns from an address on.
   struct Columns {
     uint32_t address = 0;
@@ -53,10 +54,10 @@ public:
   std::string land(uint64_t barrier);
   std::string finish();
 
-  /// By threads, of what no product in flight writes, or reads. What a warp writes is there when it
-  /// has waited for that.
-  std::string read(unsigned lane, unsigned column, uint32_t &bits) const;
-  std::string write(unsigned warp, unsigned lane, unsigned column, uint32_t bits);
+  /// Columns of a lane, by a thread. What a warp writes is there when it has waited for that.
+  std::string read(unsigned thread, unsigned lane, unsigned column, unsigned count, uint32_t *bits);
+  std::string write(unsigned thread, unsigned warp, unsigned lane, unsigned column, unsigned count,
+                    const uint32_t *bits);
   void waitForWrites(unsigned warp);
   /// By products.
   bool isWritten(unsigned lane, unsigned column) const { return cells[lane][column].isWritten; }
@@ -84,11 +85,12 @@ private:
   analysis::Agent queueOf(unsigned thread);
   bool isHeld(unsigned first, unsigned count) const;
   std::string checkStart(Columns columns, const char *what) const;
-  /// Whether a product of this block, or of the pair, has one of the columns there.
-  enum class Role { Sum, Operand };
-  bool isInFlight(Role role, unsigned first, unsigned count) const;
-  /// Of an access by threads to a column.
-  std::string inspect(const char *access, unsigned column) const;
+  /// What is wrong with an access of columns of a lane, or nothing, and it is kept in mind.
+  std::string conclude(const std::optional<analysis::Clash> &clash, analysis::Agent by,
+                       const analysis::Event &event, size_t first, size_t count, const char *what,
+                       const char *noun);
+  std::string takeAll(unsigned thread, const char *what, unsigned first, unsigned count);
+  static size_t cellOf(unsigned lane, unsigned column) { return size_t(lane) * columns + column; }
   std::string runUpTo(size_t last);
 
   Engines &engines;
@@ -97,6 +99,8 @@ private:
   unsigned blocks = 0;    ///< that use it together; 0 until something does
   std::vector<int> taken; ///< columns set aside, or negative, given back, in turn
   std::vector<std::vector<Cell>> cells;
+  std::unique_ptr<analysis::AccessHistory> history; ///< of a cell as of a byte
+  AccessLog log;
   std::vector<bool> held;
   std::vector<Order> orders; ///< oldest first
   bool mayAllocate = true;

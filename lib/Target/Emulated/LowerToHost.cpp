@@ -2,19 +2,22 @@
 #include "LowerToHost.h"
 #include "RoundOnce.h"
 #include "Scalars.h"
+#include "Surroundings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
+using kiln::emulated::SourcePlaces, kiln::emulated::Sites;
 
 namespace {
 constexpr StringLiteral kScaledProducts = "llvm.amdgcn.mfma.scale.";
@@ -44,13 +47,13 @@ bool hasNoMeaning(StringRef name) {
          name.starts_with("llvm.nvvm.fence.mbarrier_init.") ||
          name == "llvm.nvvm.fence.proxy.async.global" || name.starts_with("llvm.nvvm.prefetch.") ||
          name.starts_with("llvm.nvvm.wgmma.fence.") ||
-         name.starts_with("llvm.nvvm.griddepcontrol.") ||
-         name.starts_with("llvm.nvvm.tcgen05.fence.");
+         name.starts_with("llvm.nvvm.griddepcontrol.");
 }
 
 class Lowering {
 public:
-  Lowering(Module &module, TargetMachine &machine) : module(module), context(module.getContext()) {
+  Lowering(Module &module, TargetMachine &machine, const SourcePlaces &places)
+      : module(module), context(module.getContext()), sites(places) {
     module.setTargetTriple(machine.getTargetTriple());
     module.setDataLayout(machine.createDataLayout());
   }
@@ -74,9 +77,9 @@ public:
     if (!kernel)
       return createStringError("expected a kernel in the module, got none");
     kernel->setLinkage(GlobalValue::InternalLinkage);
-    defineEntry();
-    placeShared();
-    describeGlobals();
+    kiln::emulated::defineSurroundings(module, *kernel);
+    sites.define(module);
+    StripDebugInfo(module);
     return Error::success();
   }
 
@@ -111,7 +114,25 @@ private:
       }
       check(*instruction);
     }
+    countTrips(function);
     return Error::success();
+  }
+
+  /// Where a program goes round, a budget ends one that never ends.
+  void countTrips(Function &function) {
+    SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> edges;
+    FindFunctionBackedges(function, edges);
+    SmallPtrSet<const BasicBlock *, 8> latches;
+    for (auto [latch, header] : edges)
+      latches.insert(latch);
+    for (BasicBlock &block : function)
+      if (latches.contains(&block)) {
+        Instruction &last = *block.getTerminator();
+        IRBuilder<> builder(&last);
+        builder.CreateCall(
+            declare("kiln_emulated_trip", builder.getVoidTy(), {builder.getInt32Ty()}),
+            {addSite(builder, last, "loop")});
+      }
   }
 
   /// A check in front of what reads or writes memory that others see.
@@ -152,21 +173,25 @@ private:
       written = room(*instruction.getFunction(), type);
       builder.CreateStore(value, written);
     }
-    createCheck(builder, pointer, module.getDataLayout().getTypeStoreSize(type), kind, written);
+    builder.CreateCall(declare("kiln_emulated_access", builder.getVoidTy(),
+                               {pointerType(), builder.getInt64Ty(), builder.getInt32Ty(),
+                                pointerType(), builder.getInt32Ty()}),
+                       {toFlat(builder, pointer),
+                        builder.getInt64(module.getDataLayout().getTypeStoreSize(type)),
+                        builder.getInt32(kind), written,
+                        addSite(builder, instruction, instruction.getOpcodeName())});
     // A word that counts round is a barrier's.
     auto *update = dyn_cast<AtomicRMWInst>(&instruction);
     if (update && update->getOperation() == AtomicRMWInst::UIncWrap && (kind & Shared))
       builder.CreateCall(declare("kiln_emulated_arrival", builder.getVoidTy(),
                                  {pointerType(), builder.getInt32Ty()}),
                          {toFlat(builder, pointer), update->getValOperand()});
+    if (update)
+      kiln::emulated::updateNarrowFloat(builder, *update);
   }
 
-  void createCheck(IRBuilder<> &builder, Value *pointer, uint64_t bytes, int kind, Value *written) {
-    Type *i64 = builder.getInt64Ty(), *i32 = builder.getInt32Ty();
-    builder.CreateCall(
-        declare("kiln_emulated_access", builder.getVoidTy(),
-                {pointerType(), i64, i32, pointerType()}),
-        {toFlat(builder, pointer), builder.getInt64(bytes), builder.getInt32(kind), written});
+  Value *addSite(IRBuilder<> &builder, Instruction &instruction, StringRef what) {
+    return builder.getInt32(sites.add(instruction, what));
   }
 
   /// Lanes that name a row each of matrices in shared memory: eight of each matrix.
@@ -178,26 +203,13 @@ private:
 
   /// The row of bytes in shared memory that each of the first lanes names, as if it read or wrote
   /// it for the others. What the lanes behind these name has no meaning.
-  void checkRows(IRBuilder<> &builder, CallInst &call, uint64_t bytes, unsigned rows) {
+  void checkRows(IRBuilder<> &builder, CallInst &call, uint64_t bytes, unsigned rows, Value *site) {
     Type *i64 = builder.getInt64Ty(), *i32 = builder.getInt32Ty();
     constexpr int kRead = 1, kShared = 8;
     builder.CreateCall(
-        declare("kiln_emulated_row", builder.getVoidTy(), {pointerType(), i64, i32, i32}),
+        declare("kiln_emulated_row", builder.getVoidTy(), {pointerType(), i64, i32, i32, i32}),
         {toFlat(builder, call.getArgOperand(0)), builder.getInt64(bytes),
-         builder.getInt32(kRead | kShared), builder.getInt32(rows)});
-  }
-
-  /// Chips put -0 below +0, where the host takes either operand, and of two NaNs it matters not
-  /// which they give: all threads that compute a value must hold the same bits of it.
-  void lowerExtreme(CallInst &call, bool greatest) {
-    IRBuilder<> builder(&call);
-    Value *chosen =
-        builder.CreateBinaryIntrinsic(greatest ? Intrinsic::maximumnum : Intrinsic::minimumnum,
-                                      call.getArgOperand(0), call.getArgOperand(1));
-    Value *nan = ConstantFP::getQNaN(call.getType());
-    call.replaceAllUsesWith(
-        builder.CreateSelect(builder.CreateFCmpUNO(chosen, chosen), nan, chosen));
-    call.eraseFromParent();
+         builder.getInt32(kRead | kShared), builder.getInt32(rows), site});
   }
 
   Error lower(CallInst &call) {
@@ -205,19 +217,16 @@ private:
       if (lowerEmptyAssembly(call, *assembly) || lowerGroupWait(call, *assembly) ||
           lowerGroupProducts(call, *assembly))
         return Error::success();
-      return createStringError("the emulator cannot run assembly: '" +
-                               StringRef(assembly->getAsmString()) + "'");
+      return createStringError(sites.describe(call) + "the emulator cannot run assembly: '" +
+                               assembly->getAsmString() + "'");
     }
     Function *callee = call.getCalledFunction();
     if (!callee)
-      return createStringError("the emulator cannot follow a call of a computed address");
-    Intrinsic::ID intrinsic = callee->getIntrinsicID();
-    if (intrinsic == Intrinsic::maxnum || intrinsic == Intrinsic::minnum) {
-      lowerExtreme(call, intrinsic == Intrinsic::maxnum);
-      return Error::success();
-    }
+      return createStringError(sites.describe(call) +
+                               "the emulator cannot follow a call of a computed address");
     IRBuilder<> builder(&call);
-    if (Value *result = kiln::emulated::roundOnce(builder, call)) {
+    Value *exact = kiln::emulated::roundOnce(builder, call);
+    if (Value *result = exact ? exact : kiln::emulated::computeExtreme(builder, call)) {
       call.replaceAllUsesWith(result);
       call.eraseFromParent();
       return Error::success();
@@ -254,11 +263,11 @@ private:
       call.eraseFromParent();
       return Error::success();
     }
+    Value *site = addSite(builder, call, name.drop_front(StringRef("llvm.").size()));
     if (name.starts_with("llvm.nvvm.ldmatrix."))
-      checkRows(builder, call, 16, countRows(name));
+      checkRows(builder, call, 16, countRows(name), site);
     if (name.starts_with("llvm.amdgcn.ds.read.tr"))
-      checkRows(builder, call, 8, kMostLanes);
-    Value *site = builder.getInt32(++sites);
+      checkRows(builder, call, 8, kMostLanes, site);
     if (isBarrier(name)) {
       builder.CreateCall(declare("kiln_emulated_barrier", none, {i32}), {site});
       call.eraseFromParent();
@@ -297,8 +306,8 @@ private:
     call.eraseFromParent();
   }
 
-  /// A wait for products of a warp group, whose registers hold the sums behind it, or for reads of
-  /// tensor memory, which here are done: the registers pass through.
+  /// A wait for products of a warp group, or for reads of tensor memory, whose registers hold the
+  /// values behind it.
   bool lowerGroupWait(CallInst &call, InlineAsm &assembly) {
     StringRef text = assembly.getAsmString();
     bool isOfProducts = text.consume_front("wgmma.wait_group.sync.aligned ");
@@ -308,20 +317,15 @@ private:
     unsigned inFlight;
     if (isOfProducts && text.consumeInteger(10, inFlight))
       return false;
-    if (isOfProducts) {
-      SmallVector<Value *> values = {builder.getInt64(inFlight), builder.getInt32(call.arg_size())};
-      append_range(values, call.args());
-      execute(call, "kiln.wgmma.wait", values, builder.getInt32(++sites));
-      return true;
-    }
-    Value *all = PoisonValue::get(call.getType());
-    if (!isa<StructType>(call.getType()))
-      all = call.getArgOperand(0);
+    SmallVector<Value *> values;
+    if (isOfProducts)
+      values.push_back(builder.getInt64(inFlight));
+    values.push_back(builder.getInt32(call.arg_size()));
+    append_range(values, call.args());
+    if (isOfProducts)
+      execute(call, "kiln.wgmma.wait", values, addSite(builder, call, "wgmma.wait_group"));
     else
-      for (auto [i, operand] : enumerate(call.args()))
-        all = builder.CreateInsertValue(all, operand, i);
-    call.replaceAllUsesWith(all);
-    call.eraseFromParent();
+      execute(call, "kiln.tcgen05.wait.ld", values, addSite(builder, call, "tcgen05.wait.ld"));
     return true;
   }
 
@@ -380,7 +384,7 @@ private:
         types.push_back(sums[sum]->getType());
       }
       Value *result = execute(call, StructType::get(context, types), ("kiln.wgmma." + form).str(),
-                              values, builder.getInt32(++sites));
+                              values, addSite(builder, call, mnemonic.drop_back()));
       for (auto [i, sum] : enumerate(own))
         sums[sum] = builder.CreateExtractValue(result, i);
     }
@@ -428,72 +432,15 @@ private:
     return true;
   }
 
-  /// One 8-byte slot a parameter, its bits in the low bytes.
-  void defineEntry() {
-    auto *type = FunctionType::get(Type::getVoidTy(context), {pointerType()}, false);
-    auto *entry =
-        Function::Create(type, GlobalValue::ExternalLinkage, "kiln_emulated_kernel", module);
-    IRBuilder<> builder(BasicBlock::Create(context, "", entry));
-    SmallVector<Value *> arguments;
-    for (auto [i, argument] : enumerate(kernel->args())) {
-      Value *slot = builder.CreateConstGEP1_64(builder.getInt64Ty(), entry->getArg(0), i);
-      arguments.push_back(builder.CreateLoad(argument.getType(), slot));
-    }
-    builder.CreateCall(kernel, arguments);
-    builder.CreateRetVoid();
-  }
-
-  /// Each block has shared memory of its own, which the runtime knows: a function that uses it asks
-  /// when it begins.
-  void placeShared() {
-    GlobalVariable *shared = module.getNamedGlobal("kiln_shared");
-    if (!shared)
-      return;
-    convertUsersOfConstantsToInstructions(shared);
-    FunctionCallee getShared = declare("kiln_emulated_shared", pointerType(), {});
-    for (Function &function : module) {
-      Value *base = nullptr;
-      for (Use &use : make_early_inc_range(shared->uses())) {
-        auto *user = dyn_cast<Instruction>(use.getUser());
-        if (!user || user->getFunction() != &function)
-          continue;
-        if (!base) {
-          IRBuilder<> builder(&function.getEntryBlock(),
-                              function.getEntryBlock().getFirstInsertionPt());
-          base = builder.CreateAddrSpaceCast(builder.CreateCall(getShared), shared->getType());
-        }
-        use.set(base);
-      }
-    }
-    if (shared->use_empty())
-      shared->eraseFromParent();
-  }
-
-  /// Where the module's own global memory is: pairs of an address and a size, and a null address.
-  void describeGlobals() {
-    auto *i64 = Type::getInt64Ty(context);
-    auto *pair = StructType::get(context, {pointerType(), i64});
-    SmallVector<Constant *> pairs;
-    for (GlobalVariable &global : module.globals())
-      if (global.getAddressSpace() == kGlobalSpace)
-        pairs.push_back(ConstantStruct::get(
-            pair, {ConstantExpr::getAddrSpaceCast(&global, pointerType()),
-                   ConstantInt::get(
-                       i64, module.getDataLayout().getTypeAllocSize(global.getValueType()))}));
-    pairs.push_back(Constant::getNullValue(pair));
-    auto *array = ArrayType::get(pair, pairs.size());
-    new GlobalVariable(module, array, /*isConstant=*/true, GlobalValue::ExternalLinkage,
-                       ConstantArray::get(array, pairs), "kiln_emulated_globals");
-  }
-
   Module &module;
   LLVMContext &context;
   Function *kernel = nullptr;
   SmallPtrSet<const CallInst *, 4> withoutScales;
-  unsigned sites = 0;
+  Sites sites;
 };
 } // namespace
 
-Error kiln::emulated::lowerToHost(Module &module, TargetMachine &machine) {
-  return Lowering(module, machine).run();
+Error kiln::emulated::lowerToHost(Module &module, TargetMachine &machine,
+                                  const SourcePlaces &places) {
+  return Lowering(module, machine, places).run();
 }

@@ -7,22 +7,24 @@
 //   void    kiln_emulated_barrier(int32_t site)       meets all threads of the block
 //   void    kiln_emulated_instruction(const char *name, const void *operands, void *result,
 //                                     int32_t site)   any other instruction of the chip
-//   void    kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value)
-//                                                     before each access to memory
-//   void    kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows)
-//                                                     before an access by which each of a warp's
+//   void    kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value,
+//                                int32_t site)        before each access to memory
+//   void    kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows,
+//                             int32_t site)           before an access by which each of a warp's
 //                                                     first lanes names a row for all
 //   void    kiln_emulated_arrival(void *pointer, int32_t last)
 //                                                     before an update of a word of shared memory
 //                                                     that counts round
+//   void    kiln_emulated_trip(int32_t site)          at the end of each trip of a loop
 //
-// A site is the number of the call in the program; the lanes of a warp must meet at one site.
-// Operands and result are packed without gaps. The kinds of access are bits: 1 reads, 2 writes, 4
-// is atomic, 8 is in shared memory; `value` is what a store writes, else null. Shared memory itself
-// is what `kiln_emulated_shared` gives.
+// A site is the number of the call in the program, whose place Sites.h's tables tell; the lanes of
+// a warp must meet at one site. Operands and result are packed without gaps. The kinds of access
+// are bits: 1 reads, 2 writes, 4 is atomic, 8 is in shared memory; `value` is what a store writes,
+// else null. Shared memory itself is what `kiln_emulated_shared` gives.
 #ifndef KILN_LIB_TARGET_EMULATED_LOWERTOHOST_H
 #define KILN_LIB_TARGET_EMULATED_LOWERTOHOST_H
 
+#include "Sites.h"
 #include "llvm/Support/Error.h"
 
 namespace llvm {
@@ -32,8 +34,10 @@ class TargetMachine;
 
 namespace kiln::emulated {
 
-/// Rewrites in place, for the machine's data layout. The module holds one kernel.
-llvm::Error lowerToHost(llvm::Module &module, llvm::TargetMachine &machine);
+/// Rewrites in place, for the machine's data layout. The module holds one kernel, and its lines are
+/// numbers of places.
+llvm::Error lowerToHost(llvm::Module &module, llvm::TargetMachine &machine,
+                        const SourcePlaces &places);
 
 } // namespace kiln::emulated
 

@@ -162,3 +162,35 @@ Value *Scalar::computeAMD(StringRef name) {
 Value *kiln::emulated::computeScalar(IRBuilder<> &builder, CallInst &call) {
   return Scalar(builder, call).compute();
 }
+
+/// Chips put -0 below +0, where the host takes either operand, and of two NaNs it matters not
+/// which they give: all threads that compute a value must hold the same bits of it.
+Value *kiln::emulated::computeExtreme(IRBuilder<> &builder, CallInst &call) {
+  Intrinsic::ID intrinsic = call.getIntrinsicID();
+  if (intrinsic != Intrinsic::maxnum && intrinsic != Intrinsic::minnum)
+    return nullptr;
+  Intrinsic::ID defined =
+      intrinsic == Intrinsic::maxnum ? Intrinsic::maximumnum : Intrinsic::minimumnum;
+  Value *chosen =
+      builder.CreateBinaryIntrinsic(defined, call.getArgOperand(0), call.getArgOperand(1));
+  Value *isNaN = builder.CreateFCmpUNO(chosen, chosen);
+  return builder.CreateSelect(isNaN, ConstantFP::getQNaN(call.getType()), chosen);
+}
+
+/// All of a cluster's threads are one of the host's, which none interrupts between a load and a
+/// store.
+void kiln::emulated::updateNarrowFloat(IRBuilder<> &builder, AtomicRMWInst &update) {
+  Type *type = update.getType(), *word = builder.getInt16Ty();
+  AtomicRMWInst::BinOp op = update.getOperation();
+  bool isExtreme = op == AtomicRMWInst::FMax || op == AtomicRMWInst::FMin;
+  if ((!type->isHalfTy() && !type->isBFloatTy()) || (!isExtreme && op != AtomicRMWInst::FAdd))
+    return;
+  Value *pointer = update.getPointerOperand(), *value = update.getValOperand();
+  Value *before = builder.CreateBitCast(builder.CreateLoad(word, pointer), type);
+  Intrinsic::ID extreme = op == AtomicRMWInst::FMax ? Intrinsic::maximumnum : Intrinsic::minimumnum;
+  Value *after = isExtreme ? builder.CreateBinaryIntrinsic(extreme, before, value)
+                           : builder.CreateFAdd(before, value);
+  builder.CreateStore(builder.CreateBitCast(after, word), pointer);
+  update.replaceAllUsesWith(before);
+  update.eraseFromParent();
+}

@@ -11,6 +11,13 @@ namespace kiln::emulated {
 /// results rounded, and nothing is taken for zero: an emulated chip errs less than a real one.
 llvm::Value *computeScalar(llvm::IRBuilder<> &builder, llvm::CallInst &call);
 
+/// `llvm.maxnum` and `llvm.minnum` as chips have them; null for any other call.
+llvm::Value *computeExtreme(llvm::IRBuilder<> &builder, llvm::CallInst &call);
+
+/// Replaces an atomic sum or extreme of f16 or bf16. LLVM's code for the host compares words that
+/// went through registers of f32, which change signalling NaNs: it would try for ever.
+void updateNarrowFloat(llvm::IRBuilder<> &builder, llvm::AtomicRMWInst &update);
+
 } // namespace kiln::emulated
 
 #endif // KILN_LIB_TARGET_EMULATED_SCALARS_H

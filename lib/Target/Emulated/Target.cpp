@@ -1,5 +1,6 @@
 // The emulated target: every chip of the other targets, with code for the host.
 #include "LowerToHost.h"
+#include "Sites.h"
 #include "kiln/Binary/HostCode.h"
 #include "kiln/Binary/LinkBitcode.h"
 #include "kiln/Dialect/Tile/IR/Marks.h"
@@ -100,7 +101,11 @@ void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "kiln");
+  OwningOpRef<ModuleOp> numbered = module.clone();
+  FailureOr<SourcePlaces> places = numberLocations(*numbered);
+  if (failed(places))
+    return module.emitError("the module's functions cannot be given their lines");
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(*numbered, context, "kiln");
   if (!code)
     return failure();
   // Libraries are the chip's.
@@ -111,8 +116,8 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
     if (failed(linkForeign(module, *code, foreign)))
       return failure();
   }
-  auto prepare = [](llvm::Module &code, llvm::TargetMachine &machine) -> llvm::Error {
-    if (llvm::Error error = lowerToHost(code, machine))
+  auto prepare = [&](llvm::Module &code, llvm::TargetMachine &machine) -> llvm::Error {
+    if (llvm::Error error = lowerToHost(code, machine, *places))
       return error;
     return linkDeviceMath(code, kEmulatedMath);
   };

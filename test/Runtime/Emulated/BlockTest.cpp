@@ -10,8 +10,10 @@ extern "C" {
 int32_t kiln_emulated_register(int32_t which);
 void kiln_emulated_barrier(int32_t site);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
-void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value);
-void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows);
+void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value,
+                          int32_t site);
+void kiln_emulated_trip(int32_t site);
+void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows, int32_t site);
 void kiln_emulated_arrival(void *pointer, int32_t last);
 void *kiln_emulated_shared();
 }
@@ -26,13 +28,13 @@ int thread() { return kiln_emulated_register(0); }
 
 void write(int word, int32_t value) {
   auto *at = reinterpret_cast<int32_t *>(memory().data()) + word;
-  kiln_emulated_access(at, 4, 2 | 8, &value);
+  kiln_emulated_access(at, 4, 2 | 8, &value, 2);
   *at = value;
 }
 
 int32_t read(int word) {
   auto *at = reinterpret_cast<int32_t *>(memory().data()) + word;
-  kiln_emulated_access(at, 4, 1 | 8, nullptr);
+  kiln_emulated_access(at, 4, 1 | 8, nullptr, 1);
   return *at;
 }
 
@@ -246,14 +248,14 @@ TEST(Block, WarpsMeetWhereverEachOfThemStands) {
 /// AMD's barriers of LDS: word 8 counts to twice the arrivals of a phase, and round.
 void arriveAtWord(uint32_t arrivals) {
   auto *word = reinterpret_cast<uint32_t *>(memory().data()) + 8;
-  kiln_emulated_access(word, 4, 1 | 2 | 4 | 8, nullptr);
+  kiln_emulated_access(word, 4, 1 | 2 | 4 | 8, nullptr, 3);
   kiln_emulated_arrival(word, 2 * arrivals - 1);
   *word = *word == 2 * arrivals - 1 ? 0 : *word + 1;
 }
 void waitForWord(uint32_t arrivals, bool phase) {
   auto *word = reinterpret_cast<uint32_t *>(memory().data()) + 8;
   for (int32_t cycles = 1;; kiln_emulated_instruction("amdgcn.s.sleep", &cycles, nullptr, 78)) {
-    kiln_emulated_access(word, 4, 1 | 4 | 8, nullptr);
+    kiln_emulated_access(word, 4, 1 | 4 | 8, nullptr, 4);
     if ((*word >= arrivals) != phase)
       return;
   }
@@ -289,7 +291,7 @@ TEST(Block, AnArrivalThatNeverComesIsWaitedForInVain) {
 TEST(Block, ARowIsNamedByTheFirstLanesAlone) {
   static int32_t rows;
   auto kernel = [](const uint64_t *) {
-    kiln_emulated_row(memory().data() + 16 * (thread() % 8), 16, 2 | 8, rows);
+    kiln_emulated_row(memory().data() + 16 * (thread() % 8), 16, 2 | 8, rows, 15);
   };
   rows = 8;
   EXPECT_EQ(run(kernel, /*threads=*/32), "");
@@ -307,7 +309,7 @@ TEST(Block, LanesMustNotPart) {
 
 TEST(Block, GlobalMemoryHasBounds) {
   static int32_t array[4];
-  auto kernel = [](const uint64_t *) { kiln_emulated_access(array + 4, 4, 1, nullptr); };
+  auto kernel = [](const uint64_t *) { kiln_emulated_access(array + 4, 4, 1, nullptr, 1); };
   EXPECT_THAT(run(kernel), HasSubstr("a read of 4 bytes of global memory that no argument covers"));
 }
 
@@ -456,7 +458,7 @@ TEST(Cluster, WhoNeverArrivesIsWaitedForInVain) {
 namespace {
 void readFour() {
   for (int word = 32; word < 36; ++word)
-    kiln_emulated_access(reinterpret_cast<void *>(ownWord(word)), 4, 1 | 8, nullptr);
+    kiln_emulated_access(reinterpret_cast<void *>(ownWord(word)), 4, 1 | 8, nullptr, 1);
 }
 void expectBytes() {
   struct {

@@ -14,7 +14,7 @@ protected:
   }
   void SetUp() override {
     ASSERT_TRUE(memory().data());
-    memory().reset(16384, order, 64, 0);
+    memory().reset(16384, order, 0, Names{nullptr, nullptr, 64, 32});
   }
   std::string look(SharedMemory &at, uint64_t offset, int64_t bytes) {
     return at.access(0, reinterpret_cast<uint64_t>(at.data()) + offset, bytes, 1, nullptr);
@@ -50,24 +50,51 @@ protected:
 } // namespace
 
 TEST_F(EnginesTest, APhaseEndsWithItsArrivals) {
-  bool hasEnded;
   EXPECT_EQ(engines.initBarrier(0, at(0), 2), "");
-  EXPECT_EQ(engines.poll(0, at(0), 1, hasEnded), "");
-  EXPECT_TRUE(hasEnded) << "the phase before the first counts as ended";
-  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
-  EXPECT_FALSE(hasEnded);
+  EXPECT_TRUE(engines.poll(at(0), 1)) << "the phase before the first counts as ended";
+  EXPECT_FALSE(engines.poll(at(0), 0));
   EXPECT_EQ(engines.arrive(0, at(0), 0), "");
   EXPECT_EQ(engines.arrive(0, at(0), 0), "");
-  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
-  EXPECT_TRUE(hasEnded);
-  EXPECT_EQ(engines.poll(0, at(0), 1, hasEnded), "");
-  EXPECT_FALSE(hasEnded);
+  EXPECT_TRUE(engines.poll(at(0), 0));
+  EXPECT_FALSE(engines.poll(at(0), 1));
 }
 
 TEST_F(EnginesTest, WhatIsNoBarrierIsFound) {
-  bool hasEnded;
-  EXPECT_NE(engines.poll(0, at(8), 0, hasEnded).find("nobody has initialised"), std::string::npos);
+  EXPECT_NE(engines.use(0, at(8)).find("nobody has initialised"), std::string::npos);
   EXPECT_NE(engines.initBarrier(0, at(4), 1), "");
+}
+
+TEST_F(EnginesTest, ABarrierIsInitialisedAgainOnlyBehindItsUses) {
+  EXPECT_EQ(engines.initBarrier(0, at(0), 2), "");
+  kiln::analysis::HappensBefore::Place place;
+  order->release(0, place);
+  order->acquire(1, place);
+  EXPECT_EQ(engines.arrive(0, at(0), 0), "");
+  EXPECT_EQ(engines.arrive(1, at(0), 0), "");
+  EXPECT_NE(engines.initBarrier(0, at(0), 2).find("which thread 1 writes; nothing orders the two"),
+            std::string::npos);
+  EXPECT_EQ(engines.use(0, at(0)), "");
+  engines.hear(0, at(0));
+  EXPECT_EQ(engines.initBarrier(0, at(0), 2), "");
+}
+
+TEST_F(EnginesTest, ABarrierThatIsWrittenOverIsFound) {
+  EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
+  uint32_t zero = 0;
+  EXPECT_EQ(memory().access(0, at(4), 4, 2, &zero), "");
+  std::memcpy(reinterpret_cast<void *>(at(4)), &zero, sizeof(zero));
+  EXPECT_NE(engines.use(0, at(0)).find("was written over"), std::string::npos);
+}
+
+TEST_F(EnginesTest, ABoxCountsAtABarrierThatItsEngineFinds) {
+  TensorMap view = map(12, 128);
+  const int32_t place[] = {0, 0};
+  EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
+  EXPECT_NE(engines.startLoad(0, at(1024), at(0), view, place).find("no fence of the proxy"),
+            std::string::npos);
+  order->fence(0);
+  EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
+  EXPECT_NE(engines.initBarrier(0, at(0), 1), "") << "it has not landed";
 }
 
 TEST_F(EnginesTest, OneArrivalTooManyIsFound) {
@@ -79,15 +106,13 @@ TEST_F(EnginesTest, OneArrivalTooManyIsFound) {
 TEST_F(EnginesTest, ABoxLandsWhenItsBarrierIsWaitedFor) {
   TensorMap view = map(12, 128);
   const int32_t place[] = {0, 8};
-  bool hasEnded;
   EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
   EXPECT_EQ(engines.arrive(0, at(0), 1024), "");
   EXPECT_NE(engines.startLoad(0, at(1024), at(0), view, place).find("no fence"), std::string::npos);
   order->fence(0);
   EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
   EXPECT_NE(look(memory(), 1024, 2).find("still under way"), std::string::npos);
-  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
-  EXPECT_TRUE(hasEnded);
+  EXPECT_TRUE(engines.poll(at(0), 0));
   EXPECT_NE(look(memory(), 1024, 2).find("a race"), std::string::npos) << "nobody has told it";
   engines.hear(0, at(0));
   EXPECT_EQ(look(memory(), 1024, 1024), "");
@@ -103,27 +128,25 @@ TEST_F(EnginesTest, ABoxLandsWhenItsBarrierIsWaitedFor) {
 TEST_F(EnginesTest, ABoxMayCountAtTheBarrierOfThePairsOtherBlock) {
   static SharedMemory other;
   ASSERT_TRUE(other.data());
-  other.reset(16384, order, 64, 64);
+  other.reset(16384, order, 64, Names{nullptr, nullptr, 64, 32});
   Engines second{other};
   engines.join({&engines, &second}, 0);
   second.join({&engines, &second}, 1);
   TensorMap view = map(16, 0);
   const int32_t place[] = {0, 8};
   uint64_t there = reinterpret_cast<uint64_t>(other.data());
-  bool hasEnded;
   EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
   EXPECT_NE(second.startLoadsOfPairs(0, there + 1024, at(0), view, place, 0b10)
-                .find("nothing orders it with what initialises it"),
+                .find("a use of the barrier at byte 0 of shared memory, which thread 0 writes; "
+                      "nothing orders"),
             std::string::npos);
   order->fence(0);
   order->meet({0, 64});
   // Bytes may come before they are announced.
   EXPECT_EQ(second.startLoadsOfPairs(0, there + 1024, at(0), view, place, 0b10), "");
-  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
-  EXPECT_FALSE(hasEnded);
+  EXPECT_FALSE(engines.poll(at(0), 0));
   EXPECT_EQ(engines.arrive(0, at(0), 1024), "");
-  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
-  EXPECT_TRUE(hasEnded);
+  EXPECT_TRUE(engines.poll(at(0), 0));
   EXPECT_NE(look(other, 1024, 1024), "") << "of the other block's threads none has heard of it";
   engines.hear(0, at(0));
   EXPECT_NE(look(memory(), 1024, 2), "");
@@ -140,13 +163,11 @@ TEST_F(EnginesTest, ABoxMayCountAtTheBarrierOfThePairsOtherBlock) {
 TEST_F(EnginesTest, ABoxOfFewerBytesThanAnnouncedEndsNoPhase) {
   TensorMap view = map(16, 128);
   const int32_t place[] = {0, 0};
-  bool hasEnded;
   EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
   order->fence(0);
   EXPECT_EQ(engines.arrive(0, at(0), 2048), "");
   EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
-  EXPECT_EQ(engines.poll(0, at(0), 0, hasEnded), "");
-  EXPECT_FALSE(hasEnded);
+  EXPECT_FALSE(engines.poll(at(0), 0));
 }
 
 TEST_F(EnginesTest, AStoreReadsItsBufferWhenItIsWaitedFor) {

@@ -12,7 +12,7 @@ enum Kind { Read = 1, Write = 2, Atomic = 4 };
 
 class SharedMemoryTest : public testing::Test {
 protected:
-  void SetUp() override { memory.reset(64, order, 64, 0); }
+  void SetUp() override { memory.reset(64, order, 0, Names{nullptr, nullptr, 64, 32}); }
   std::string access(unsigned thread, Kind kind) {
     return memory.access(thread, reinterpret_cast<uint64_t>(memory.data()), 4, kind, nullptr);
   }

@@ -204,9 +204,7 @@ void sleep(const Lanes &) {
   Block *block = Block::current();
   Block::Look look = block->getLastLook();
   block->waitUntil([=] { return block->engines.countEndedWords() != look.ended; },
-                   "a phase of the barrier at offset " +
-                       std::to_string(look.address - uint64_t(block->getSharedBase())) +
-                       " of shared memory");
+                   [=] { return block->engines.describe(look.address); });
 }
 
 void meetLanes(const Lanes &lanes) { Block::current()->meetLanes(lanes); }

@@ -2,6 +2,7 @@
 // "mbarrier", "bar", "cp.async.bulk.tensor", "stmatrix" and "wgmma.mma_async").
 #include "../Block.h"
 #include "Matrix.h"
+#include "Sums.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/bit.h"
@@ -61,22 +62,17 @@ void tryWait(const Lanes &lanes) {
   auto parity = lanes.read<uint32_t>(0, 8);
   Block *block = Block::current();
   unsigned thread = block->currentThread();
-  std::string what = "a phase of the barrier at offset " +
-                     std::to_string(address - uint64_t(block->getShared().data())) +
-                     " of shared memory";
+  check(engines().use(thread, address));
   block->waitUntil(
       [=] {
-        bool hasEnded = false;
-        std::string wrong = block->engines.poll(thread, address, parity, hasEnded);
-        if (wrong.empty() && !hasEnded)
-          wrong = block->landCommits(address);
-        if (wrong.empty())
-          wrong = block->engines.poll(thread, address, parity, hasEnded);
-        if (!wrong.empty())
+        bool hasEnded = block->engines.poll(address, parity);
+        if (hasEnded)
+          return true;
+        if (std::string wrong = block->landCommits(address); !wrong.empty())
           block->stop(wrong);
-        return hasEnded;
+        return block->engines.poll(address, parity);
       },
-      what);
+      [=] { return block->engines.describe(address); });
   block->engines.hear(thread, address);
   lanes.write<uint8_t>(0, 0, 1);
 }
@@ -84,8 +80,14 @@ void tryWait(const Lanes &lanes) {
 void groupBarrier(const Lanes &lanes) {
   auto barrier = lanes.read<int32_t>(0, 0);
   Block *block = Block::current();
-  auto round = block->engines.come(thread(), barrier, lanes.read<uint32_t>(0, 4));
-  block->waitUntil([=] { return round->hasEnded; }, "barrier " + std::to_string(barrier));
+  auto threads = lanes.read<uint32_t>(0, 4);
+  auto round = block->engines.come(thread(), barrier, threads);
+  block->waitUntil([=] { return round->hasEnded; },
+                   [=] {
+                     return "barrier " + std::to_string(barrier) + ", to which " +
+                            std::to_string(round->waiting) + " of " + std::to_string(threads) +
+                            " threads have come";
+                   });
   block->engines.leave(thread(), *round);
 }
 
@@ -170,15 +172,16 @@ struct Element {
   StringLiteral name;
   unsigned bytes;
   double (*widen)(uint32_t bits);
+  FloatForm form;
 };
 constexpr Element kElements[] = {
-    {"f16", 2, [](uint32_t bits) { return widenHalf(uint16_t(bits)); }},
-    {"bf16", 2, [](uint32_t bits) { return widenBFloat(uint16_t(bits)); }},
-    {"tf32", 4, [](uint32_t bits) { return widenTF32(bits); }},
-    {"e4m3", 1, [](uint32_t bits) { return widenE4M3(uint8_t(bits)); }},
-    {"e5m2", 1, [](uint32_t bits) { return widenE5M2(uint8_t(bits)); }},
-    {"s8", 1, [](uint32_t bits) { return double(int8_t(bits)); }},
-    {"u8", 1, [](uint32_t bits) { return double(uint8_t(bits)); }},
+    {"f16", 2, [](uint32_t bits) { return widenHalf(uint16_t(bits)); }, kHalf},
+    {"bf16", 2, [](uint32_t bits) { return widenBFloat(uint16_t(bits)); }, kBFloat},
+    {"tf32", 4, [](uint32_t bits) { return widenTF32(bits); }, kTF32},
+    {"e4m3", 1, [](uint32_t bits) { return widenE4M3(uint8_t(bits)); }, kE4M3},
+    {"e5m2", 1, [](uint32_t bits) { return widenE5M2(uint8_t(bits)); }, kE5M2},
+    {"s8", 1, [](uint32_t bits) { return double(int8_t(bits)); }, {0, 7}},
+    {"u8", 1, [](uint32_t bits) { return double(uint8_t(bits)); }, {0, 8}},
 };
 
 const Element *findElement(StringRef name) {
@@ -209,21 +212,6 @@ struct GroupForm {
   const Element *a = nullptr, *b = nullptr; ///< null if the form is none of the instruction's
 };
 
-/// A sum as the chip makes it of products of byte floats: the terms are cut, towards zero, at 13
-/// bits behind the largest one's first (DeepSeek-V3's report, arXiv 2412.19437, 3.3.2).
-double sumFewBits(ArrayRef<double> terms) {
-  int most = std::numeric_limits<int>::min();
-  for (double term : terms)
-    if (term != 0 && std::isfinite(term))
-      most = std::max(most, std::ilogb(term));
-  double sum = 0;
-  for (double term : terms)
-    sum += std::isfinite(term) && term != 0
-               ? std::ldexp(std::trunc(std::ldexp(term, 13 - most)), most - 13)
-               : term;
-  return sum;
-}
-
 /// One warp's 16 rows of a product. Operands: whether a is in registers, whether it and b are
 /// transposed; then those of the statement: a, b, whether the accumulators count, the accumulators.
 void multiplyGroup(const Lanes &lanes) {
@@ -237,7 +225,7 @@ void multiplyGroup(const Lanes &lanes) {
   bool transposedA = lanes.read<uint32_t>(0, 4), transposedB = lanes.read<uint32_t>(0, 8);
   unsigned offsetA = 12, offsetB = offsetA + (inRegisters ? 16 : 8), accumulators = offsetB + 12;
   unsigned firstRow = lanes.first / 32 % 4 * 16, depth = kRowBytes / form.a->bytes;
-  std::vector<double> a(16 * depth), b(form.columns * depth);
+  std::vector<Factor> a(16 * depth), b(form.columns * depth);
   Block &block = *Block::current();
   analysis::Event event = block.startProduct(lanes.first / 32);
   analysis::Agent by = block.getShared().agentOf(lanes.first);
@@ -250,7 +238,7 @@ void multiplyGroup(const Lanes &lanes) {
         unsigned k = (lane % 4 + (word & 2 ? 4 : 0)) * perWord + i % perWord;
         uint32_t whole = lanes.read<uint32_t>(lane, offsetA, word);
         uint32_t bits = whole >> (8 * form.a->bytes * (i % perWord));
-        a[row * depth + k] = form.a->widen(bits);
+        a[row * depth + k] = Factor(form.a->widen(bits), form.a->form);
       }
   } else {
     Matrix matrix(block, lanes.read<uint64_t>(0, offsetA), transposedA, form.a->bytes);
@@ -258,41 +246,38 @@ void multiplyGroup(const Lanes &lanes) {
       return block.stop(wrong);
     for (unsigned row = 0; row < 16; ++row)
       for (unsigned k = 0; k < depth; ++k)
-        a[row * depth + k] = form.a->widen(matrix.at(firstRow + row, k));
+        a[row * depth + k] = Factor(form.a->widen(matrix.at(firstRow + row, k)), form.a->form);
   }
   Matrix matrix(block, lanes.read<uint64_t>(0, offsetB), transposedB, form.b->bytes);
   if (auto wrong = matrix.startReads(by, event, 0, form.columns, depth); !wrong.empty())
     return block.stop(wrong);
   for (unsigned column = 0; column < form.columns; ++column)
     for (unsigned k = 0; k < depth; ++k)
-      b[column * depth + k] = form.b->widen(matrix.at(column, k));
+      b[column * depth + k] = Factor(form.b->widen(matrix.at(column, k)), form.b->form);
   bool accumulates = lanes.read<uint32_t>(0, offsetB + 8);
   auto readSum = [&](unsigned lane, unsigned i) {
-    return block.takeSum(lanes.first + lane, lanes.read<uint32_t>(lane, accumulators, i));
+    return block.takeValue(lanes.first + lane, lanes.read<uint32_t>(lane, accumulators, i));
   };
   auto write = [&](unsigned lane, unsigned i, uint32_t bits) {
-    lanes.write(lane, i, block.tagSum(lanes.first + lane, event, bits));
+    lanes.write(lane, i, block.tagValue(lanes.first + lane, event, bits));
   };
+  SumLaw law = getGroupLaw(form.a->bytes);
+  unsigned fraction = form.a->form.fraction + form.b->form.fraction;
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < form.columns / 2; ++i) {
       unsigned row = lane / 4 + (i & 2 ? 8 : 0);
       unsigned column = i / 4 * 8 + lane % 4 * 2 + (i & 1);
-      double sum = 0;
-      for (unsigned k = 0; k < depth; ++k)
-        sum += a[row * depth + k] * b[column * depth + k];
+      const Factor *x = &a[row * depth], *y = &b[column * depth];
       if (form.isInteger) {
         // Whole numbers wrap round.
+        double sum = 0;
+        for (unsigned k = 0; k < depth; ++k)
+          sum += x[k].value * y[k].value;
         write(lane, i, (accumulates ? readSum(lane, i) : 0) + uint32_t(int32_t(sum)));
       } else {
-        double before = accumulates ? llvm::bit_cast<float>(readSum(lane, i)) : 0.0f;
-        if (form.a->bytes == 1) {
-          std::vector<double> terms = {before};
-          for (unsigned k = 0; k < depth; ++k)
-            terms.push_back(a[row * depth + k] * b[column * depth + k]);
-          write(lane, i, llvm::bit_cast<uint32_t>(float(sumFewBits(terms))));
-        } else {
-          write(lane, i, llvm::bit_cast<uint32_t>(float(before + sum)));
-        }
+        float before = accumulates ? llvm::bit_cast<float>(readSum(lane, i)) : 0.0f;
+        float sum = addProducts(x, y, depth, fraction, before, law);
+        write(lane, i, llvm::bit_cast<uint32_t>(sum));
       }
     }
 }
@@ -310,7 +295,7 @@ void fetchSums(const Lanes &lanes) {
     for (unsigned i = 0, count = lanes.read<uint32_t>(0, 8); i < count; ++i)
       lanes.write(
           lane, i,
-          Block::current()->fetchSum(lanes.first + lane, lanes.read<uint32_t>(lane, 12, i)));
+          Block::current()->fetchValue(lanes.first + lane, lanes.read<uint32_t>(lane, 12, i)));
 }
 } // namespace
 

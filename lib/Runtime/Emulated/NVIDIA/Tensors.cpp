@@ -23,7 +23,7 @@ void allocate(const Lanes &lanes) {
   check(tensors().useFor(blocks));
   auto to = lanes.read<uint64_t>(0, 0);
   uint32_t address = 0;
-  check(tensors().allocate(lanes.read<uint32_t>(0, 8), address));
+  check(tensors().allocate(lanes.first, lanes.read<uint32_t>(0, 8), address));
   check(Block::current()->writeShared(lanes.first, to, &address, sizeof(address)));
 }
 
@@ -36,7 +36,8 @@ void endAllocations(const Lanes &) {
 template <unsigned blocks>
 void release(const Lanes &lanes) {
   check(tensors().useFor(blocks));
-  check(tensors().release(lanes.read<uint32_t>(0, 0), lanes.read<uint32_t>(0, 8)));
+  Block::current()->meetLanes(lanes);
+  check(tensors().release(lanes.first, lanes.read<uint32_t>(0, 0), lanes.read<uint32_t>(0, 8)));
 }
 
 //===- Products -----------------------------------------------------------------------------===//
@@ -231,16 +232,35 @@ bool reaches(const Lanes &lanes, uint32_t address, unsigned count = 32) {
   return first == reached;
 }
 
-/// Operands: the address, then so many columns of a lane.
+/// A thread's columns of one lane, which stand behind other operands.
+template <unsigned count>
+void storeRow(const Lanes &lanes, unsigned thread, unsigned lane, unsigned column,
+              unsigned offset) {
+  uint32_t bits[count];
+  for (unsigned i = 0; i < count; ++i)
+    bits[i] = lanes.read<uint32_t>(thread, offset, i);
+  check(tensors().write(lanes.first + thread, lanes.first / 32, lane, column, count, bits));
+}
+
+/// Until its warp waits for that, the thread's registers do not hold what it reads.
+template <unsigned count>
+void loadRow(const Lanes &lanes, const analysis::Event &reads, unsigned thread, unsigned lane,
+             unsigned column) {
+  uint32_t bits[count] = {};
+  check(tensors().read(lanes.first + thread, lane, column, count, bits));
+  for (unsigned i = 0; i < count; ++i)
+    lanes.write(thread, i, Block::current()->tagValue(lanes.first + thread, reads, bits[i]));
+}
+
+/// Operands: the address, then the columns.
 template <unsigned count>
 void store(const Lanes &lanes) {
   auto address = lanes.read<uint32_t>(0, 0);
   if (!reaches(lanes, address))
     return;
-  for (unsigned lane = 0; lane < lanes.count; ++lane)
-    for (unsigned i = 0; i < count; ++i)
-      check(tensors().write(lanes.first / 32, TensorMemory::laneOf(address) + lane,
-                            TensorMemory::columnOf(address) + i, lanes.read<uint32_t>(lane, 8, i)));
+  for (unsigned thread = 0; thread < lanes.count; ++thread)
+    storeRow<count>(lanes, thread, TensorMemory::laneOf(address) + thread,
+                    TensorMemory::columnOf(address), 8);
 }
 
 /// Where a thread of a warp begins to access 16 lanes of so many columns twice, which lie apart by
@@ -258,9 +278,7 @@ void storeHalves(const Lanes &lanes) {
     return;
   for (unsigned thread = 0; thread < lanes.count; ++thread) {
     auto [lane, column] = placeInHalf(address, lanes.read<uint64_t>(thread, 8), thread);
-    for (unsigned i = 0; i < count; ++i)
-      check(
-          tensors().write(lanes.first / 32, lane, column + i, lanes.read<uint32_t>(thread, 16, i)));
+    storeRow<count>(lanes, thread, lane, column, 16);
   }
 }
 
@@ -270,17 +288,12 @@ void waitForStores(const Lanes &lanes) { tensors().waitForWrites(lanes.first / 3
 template <unsigned count>
 void load(const Lanes &lanes) {
   auto address = lanes.read<uint32_t>(0, 0);
-  unsigned first = TensorMemory::laneOf(address);
   if (!reaches(lanes, address))
     return;
-  for (unsigned lane = 0; lane < lanes.count; ++lane)
-    for (unsigned i = 0; i < count; ++i) {
-      uint32_t bits = 0;
-      std::string wrong = tensors().read(first + lane, TensorMemory::columnOf(address) + i, bits);
-      if (!wrong.empty())
-        return check(wrong);
-      lanes.write(lane, i, bits);
-    }
+  analysis::Event reads = Block::current()->startReads(lanes.first / 32);
+  for (unsigned thread = 0; thread < lanes.count; ++thread)
+    loadRow<count>(lanes, reads, thread, TensorMemory::laneOf(address) + thread,
+                   TensorMemory::columnOf(address));
 }
 
 template <unsigned count>
@@ -288,16 +301,30 @@ void loadHalves(const Lanes &lanes) {
   auto address = lanes.read<uint32_t>(0, 0);
   if (!reaches(lanes, address, 16))
     return;
+  analysis::Event reads = Block::current()->startReads(lanes.first / 32);
   for (unsigned thread = 0; thread < lanes.count; ++thread) {
     auto [lane, column] = placeInHalf(address, lanes.read<uint64_t>(thread, 8), thread);
-    for (unsigned i = 0; i < count; ++i) {
-      uint32_t bits = 0;
-      std::string wrong = tensors().read(lane, column + i, bits);
-      if (!wrong.empty())
-        return check(wrong);
-      lanes.write(thread, i, bits);
-    }
+    loadRow<count>(lanes, reads, thread, lane, column);
   }
+}
+
+/// Operands: how many registers, and these, which come back.
+void waitForLoads(const Lanes &lanes) {
+  Block &block = *Block::current();
+  block.waitForReads(lanes);
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0, count = lanes.read<uint32_t>(0, 0); i < count; ++i)
+      lanes.write(lane, i, block.fetchValue(lanes.first + lane, lanes.read<uint32_t>(lane, 4, i)));
+}
+
+void fenceBefore(const Lanes &) {
+  SharedMemory &shared = Block::current()->getShared();
+  shared.order().fenceBefore(shared.agentOf(Block::current()->currentThread()));
+}
+
+void fenceAfter(const Lanes &) {
+  SharedMemory &shared = Block::current()->getShared();
+  shared.order().fenceAfter(shared.agentOf(Block::current()->currentThread()));
 }
 } // namespace
 
@@ -332,5 +359,8 @@ const Instruction kiln::emulated::kTensorInstructions[] = {
     {"nvvm.tcgen05.st.32x32b.x32", true, store<32>},
     {"nvvm.tcgen05.st.32x32b.x64", true, store<64>},
     {"nvvm.tcgen05.wait.st", true, waitForStores},
+    {"kiln.tcgen05.wait.ld", true, waitForLoads},
+    {"nvvm.tcgen05.fence.before.thread.sync", false, fenceBefore},
+    {"nvvm.tcgen05.fence.after.thread.sync", false, fenceAfter},
     {nullptr, false, nullptr},
 };

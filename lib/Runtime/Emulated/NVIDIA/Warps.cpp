@@ -1,8 +1,10 @@
 // NVIDIA's warp instructions, by the PTX ISA (sections "mma fragments", "shfl.sync" and "cvt").
 #include "../Block.h"
+#include "Sums.h"
 #include <cfenv>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 using namespace kiln::emulated;
 
@@ -102,73 +104,120 @@ struct Accumulator {
   static unsigned column(unsigned lane, unsigned i) { return Quad(lane).inGroup * 2 + (i & 1); }
 };
 
-/// Multiplies what `a` and `b` hold, in a wide type, and adds it to the accumulators.
-template <unsigned M, unsigned N, unsigned K, unsigned Results, typename Wide, typename Result,
-          typename Place>
+/// Multiplies what `a` and `b` hold, in a wide type, and adds it to the accumulators: of f64 one
+/// after another, each rounded once.
+template <unsigned M, unsigned N, unsigned K, unsigned Results, typename Wide, typename Place>
 void accumulate(const Lanes &lanes, const Wide (&a)[M][K], const Wide (&b)[K][N],
                 unsigned accumulatorOffset) {
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     for (unsigned i = 0; i < Results; ++i) {
       unsigned row = Place::row(lane, i), column = Place::column(lane, i);
-      Wide sum = lanes.read<Result>(lane, accumulatorOffset, i);
+      Wide sum = lanes.read<Wide>(lane, accumulatorOffset, i);
       for (unsigned k = 0; k < K; ++k)
-        sum += a[row][k] * b[k][column];
-      lanes.write(lane, i, Result(sum));
+        if constexpr (std::is_floating_point_v<Wide>)
+          sum = std::fma(a[row][k], b[k][column], sum);
+        else
+          sum += a[row][k] * b[k][column];
+      lanes.write(lane, i, sum);
     }
 }
 
+/// Floats that are added as the chip's matrix units do; b by columns.
+template <unsigned K>
+void accumulate(const Lanes &lanes, const Factor (&a)[16][K], const Factor (&b)[8][K],
+                unsigned fraction, unsigned elementBytes) {
+  constexpr unsigned accumulatorOffset = 24;
+  SumLaw law = getWarpLaw(Block::current()->launch.chip, elementBytes, K);
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    for (unsigned i = 0; i < 4; ++i)
+      lanes.write(lane, i,
+                  addProducts(a[Accumulator::row(lane, i)], b[Accumulator::column(lane, i)], K,
+                              fraction, lanes.read<float>(lane, accumulatorOffset, i), law));
+}
+
 /// m16n8k16 on 16-bit floats: a in four registers of two, b in two.
-template <double (*widen)(uint16_t)>
+template <double (*widen)(uint16_t), const FloatForm &form>
 void multiply16(const Lanes &lanes) {
-  double a[16][16], b[16][8];
+  Factor a[16][16], b[8][16];
   for (unsigned lane = 0; lane < lanes.count; ++lane) {
     Quad quad(lane);
     for (unsigned i = 0; i < 8; ++i) {
       unsigned row = quad.group + ((i < 2 || (i >= 4 && i < 6)) ? 0 : 8);
       unsigned column = quad.inGroup * 2 + (i & 1) + (i >= 4 ? 8 : 0);
-      a[row][column] = widen(lanes.read<uint16_t>(lane, 0, i));
+      a[row][column] = Factor(widen(lanes.read<uint16_t>(lane, 0, i)), form);
     }
     for (unsigned i = 0; i < 4; ++i)
-      b[quad.inGroup * 2 + (i & 1) + (i >= 2 ? 8 : 0)][quad.group] =
-          widen(lanes.read<uint16_t>(lane, 16, i));
+      b[quad.group][quad.inGroup * 2 + (i & 1) + (i >= 2 ? 8 : 0)] =
+          Factor(widen(lanes.read<uint16_t>(lane, 16, i)), form);
   }
-  accumulate<16, 8, 16, 4, double, float, Accumulator>(lanes, a, b, 24);
+  accumulate(lanes, a, b, 2 * form.fraction, 2);
 }
 
 /// m16n8k8 on tf32.
 void multiplyTF32(const Lanes &lanes) {
-  double a[16][8], b[8][8];
+  Factor a[16][8], b[8][8];
   for (unsigned lane = 0; lane < lanes.count; ++lane) {
     Quad quad(lane);
     for (unsigned i = 0; i < 4; ++i)
       a[quad.group + (i & 1 ? 8 : 0)][quad.inGroup + (i >= 2 ? 4 : 0)] =
-          widenTF32(lanes.read<uint32_t>(lane, 0, i));
+          Factor(widenTF32(lanes.read<uint32_t>(lane, 0, i)), kTF32);
     for (unsigned i = 0; i < 2; ++i)
-      b[quad.inGroup + 4 * i][quad.group] = widenTF32(lanes.read<uint32_t>(lane, 16, i));
+      b[quad.group][quad.inGroup + 4 * i] =
+          Factor(widenTF32(lanes.read<uint32_t>(lane, 16, i)), kTF32);
   }
-  accumulate<16, 8, 8, 4, double, float, Accumulator>(lanes, a, b, 24);
+  accumulate(lanes, a, b, 2 * kTF32.fraction, 4);
 }
 
 uint32_t signedByte(uint8_t bits) { return uint32_t(int8_t(bits)); }
 uint32_t unsignedByte(uint8_t bits) { return bits; }
 
-/// m16n8k32 on bytes; sums of integers wrap.
-template <auto widenA, auto widenB, typename Result>
+/// Where a byte of an m16n8k32 operand belongs: its row or column, and its place along k.
+struct BytePlace {
+  unsigned x, k;
+};
+BytePlace placeOfA(unsigned lane, unsigned i) {
+  Quad quad(lane);
+  return {quad.group + ((i & 4) ? 8 : 0), quad.inGroup * 4 + (i & 3) + (i >= 8 ? 16 : 0)};
+}
+BytePlace placeOfB(unsigned lane, unsigned i) {
+  Quad quad(lane);
+  return {quad.group, quad.inGroup * 4 + (i & 3) + (i >= 4 ? 16 : 0)};
+}
+
+/// m16n8k32 on integers of a byte; sums wrap.
+template <auto widenA, auto widenB>
 void multiplyBytes(const Lanes &lanes) {
-  using Wide = decltype(widenA(0));
-  Wide a[16][32], b[32][8];
+  uint32_t a[16][32], b[32][8];
   for (unsigned lane = 0; lane < lanes.count; ++lane) {
-    Quad quad(lane);
     for (unsigned i = 0; i < 16; ++i) {
-      unsigned row = quad.group + ((i < 4 || (i >= 8 && i < 12)) ? 0 : 8);
-      unsigned column = quad.inGroup * 4 + (i & 3) + (i >= 8 ? 16 : 0);
-      a[row][column] = widenA(lanes.read<uint8_t>(lane, 0, i));
+      BytePlace place = placeOfA(lane, i);
+      a[place.x][place.k] = widenA(lanes.read<uint8_t>(lane, 0, i));
     }
-    for (unsigned i = 0; i < 8; ++i)
-      b[quad.inGroup * 4 + (i & 3) + (i >= 4 ? 16 : 0)][quad.group] =
-          widenB(lanes.read<uint8_t>(lane, 16, i));
+    for (unsigned i = 0; i < 8; ++i) {
+      BytePlace place = placeOfB(lane, i);
+      b[place.k][place.x] = widenB(lanes.read<uint8_t>(lane, 16, i));
+    }
   }
-  accumulate<16, 8, 32, 4, Wide, Result, Accumulator>(lanes, a, b, 24);
+  accumulate<16, 8, 32, 4, uint32_t, Accumulator>(lanes, a, b, 24);
+}
+
+/// m16n8k32 on floats of a byte; of chips that widen them, as f16.
+template <auto widenA, const FloatForm &formA, auto widenB, const FloatForm &formB>
+void multiplyByteFloats(const Lanes &lanes) {
+  bool areHalves = getWarpLaw(Block::current()->launch.chip, 1, 32).inWords;
+  FloatForm ofA = areHalves ? kHalf : formA, ofB = areHalves ? kHalf : formB;
+  Factor a[16][32], b[8][32];
+  for (unsigned lane = 0; lane < lanes.count; ++lane) {
+    for (unsigned i = 0; i < 16; ++i) {
+      BytePlace place = placeOfA(lane, i);
+      a[place.x][place.k] = Factor(widenA(lanes.read<uint8_t>(lane, 0, i)), ofA);
+    }
+    for (unsigned i = 0; i < 8; ++i) {
+      BytePlace place = placeOfB(lane, i);
+      b[place.x][place.k] = Factor(widenB(lanes.read<uint8_t>(lane, 16, i)), ofB);
+    }
+  }
+  accumulate(lanes, a, b, ofA.fraction + ofB.fraction, 1);
 }
 
 /// m16n8k64 on integers of four bits, the lower half of a byte first.
@@ -189,7 +238,7 @@ void multiplyNibbles(const Lanes &lanes) {
     for (unsigned i = 0; i < 16; ++i)
       b[quad.inGroup * 8 + (i & 7) + (i >= 8 ? 32 : 0)][quad.group] = read(lane, 16, i, signedB);
   }
-  accumulate<16, 8, 64, 4, uint32_t, uint32_t, Accumulator>(lanes, a, b, 24);
+  accumulate<16, 8, 64, 4, uint32_t, Accumulator>(lanes, a, b, 24);
 }
 
 struct NarrowAccumulator {
@@ -205,7 +254,7 @@ void multiplyF64(const Lanes &lanes) {
     a[quad.group][quad.inGroup] = lanes.read<double>(lane, 0);
     b[quad.inGroup][quad.group] = lanes.read<double>(lane, 8);
   }
-  accumulate<8, 8, 4, 2, double, double, NarrowAccumulator>(lanes, a, b, 16);
+  accumulate<8, 8, 4, 2, double, NarrowAccumulator>(lanes, a, b, 16);
 }
 
 /// m16n8k4, k8 and k16 on f64.
@@ -219,7 +268,7 @@ void multiplyTallF64(const Lanes &lanes) {
     for (unsigned i = 0; i < K / 4; ++i)
       b[quad.inGroup + i * 4][quad.group] = lanes.read<double>(lane, K * 4 + i * 8);
   }
-  accumulate<16, 8, K, 4, double, double, Accumulator>(lanes, a, b, K * 6);
+  accumulate<16, 8, K, 4, double, Accumulator>(lanes, a, b, K * 6);
 }
 
 //===- Conversions --------------------------------------------------------------------------===//
@@ -289,21 +338,21 @@ const Instruction kiln::emulated::kWarpInstructions[] = {
     {"nvvm.cp.async.commit.group", false, endGroup},
     {"nvvm.cp.async.wait.group", false, waitForGroups},
     {"nvvm.cp.async.mbarrier.arrive.shared", false, awaitCopies},
-    {"nvvm.mma.m16n8k16.row.col.f32.f32", true, multiply16<widenHalf>},
-    {"nvvm.mma.m16n8k16.row.col.bf16", true, multiply16<widenBFloat>},
+    {"nvvm.mma.m16n8k16.row.col.f32.f32", true, multiply16<widenHalf, kHalf>},
+    {"nvvm.mma.m16n8k16.row.col.bf16", true, multiply16<widenBFloat, kBFloat>},
     {"nvvm.mma.m16n8k8.row.col.tf32", true, multiplyTF32},
-    {"nvvm.mma.m16n8k32.row.col.s8", true, multiplyBytes<signedByte, signedByte, uint32_t>},
-    {"nvvm.mma.m16n8k32.row.col.s8.u8", true, multiplyBytes<signedByte, unsignedByte, uint32_t>},
-    {"nvvm.mma.m16n8k32.row.col.u8.s8", true, multiplyBytes<unsignedByte, signedByte, uint32_t>},
-    {"nvvm.mma.m16n8k32.row.col.u8", true, multiplyBytes<unsignedByte, unsignedByte, uint32_t>},
+    {"nvvm.mma.m16n8k32.row.col.s8", true, multiplyBytes<signedByte, signedByte>},
+    {"nvvm.mma.m16n8k32.row.col.s8.u8", true, multiplyBytes<signedByte, unsignedByte>},
+    {"nvvm.mma.m16n8k32.row.col.u8.s8", true, multiplyBytes<unsignedByte, signedByte>},
+    {"nvvm.mma.m16n8k32.row.col.u8", true, multiplyBytes<unsignedByte, unsignedByte>},
     {"nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32", true,
-     multiplyBytes<widenE4M3, widenE4M3, float>},
+     multiplyByteFloats<widenE4M3, kE4M3, widenE4M3, kE4M3>},
     {"nvvm.mma.m16n8k32.row.col.f32.e4m3.e5m2.f32", true,
-     multiplyBytes<widenE4M3, widenE5M2, float>},
+     multiplyByteFloats<widenE4M3, kE4M3, widenE5M2, kE5M2>},
     {"nvvm.mma.m16n8k32.row.col.f32.e5m2.e4m3.f32", true,
-     multiplyBytes<widenE5M2, widenE4M3, float>},
+     multiplyByteFloats<widenE5M2, kE5M2, widenE4M3, kE4M3>},
     {"nvvm.mma.m16n8k32.row.col.f32.e5m2.e5m2.f32", true,
-     multiplyBytes<widenE5M2, widenE5M2, float>},
+     multiplyByteFloats<widenE5M2, kE5M2, widenE5M2, kE5M2>},
     {"nvvm.mma.m16n8k64.row.col.s4", true, multiplyNibbles<true, true>},
     {"nvvm.mma.m16n8k64.row.col.s4.u4", true, multiplyNibbles<true, false>},
     {"nvvm.mma.m16n8k64.row.col.u4.s4", true, multiplyNibbles<false, true>},

@@ -4,6 +4,7 @@
 #include "../Rings.h"
 #include "../ThreadPatterns.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/Meetings.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -78,6 +79,12 @@ static LogicalResult lowerRoles(ThreadContext &context, WarpGroupsOp op) {
   if (total != context.warps)
     return op.emitOpError("expected roles of the kernel's ")
            << context.warps << " warps, got " << total;
+  SmallVector<Attribute> roles;
+  for (auto attr : op.getRoles().getAsRange<RoleAttr>())
+    roles.push_back(context.getDictionaryAttr(
+        {context.getNamedAttr("name", context.getStringAttr(attr.getName())),
+         context.getNamedAttr("warps", context.getI64IntegerAttr(attr.getTotalWarps()))}));
+  setMetadata(context.kernel, "roles", context.getArrayAttr(roles));
   Value place = context.sync.makeUniform(context, context.getLoc(), context.warp);
   // As many as there are: whoever reads the code back knows how far addresses go.
   if (llvm::isPowerOf2_64(total))

@@ -1,0 +1,38 @@
+// A thread of an emulated block: a fibre with a stack of its own, and where it stands.
+#ifndef KILN_LIB_RUNTIME_EMULATED_THREAD_H
+#define KILN_LIB_RUNTIME_EMULATED_THREAD_H
+
+#include "Block.h"
+#include "Fibre.h"
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace kiln::emulated {
+
+enum class State { Ready, AtBarrier, AtInstruction, Blocked, Done };
+
+struct Thread {
+  Thread(unsigned number, size_t kernelBytes) : number(number), fibre(Fibre::take(kernelBytes)) {}
+  ~Thread() { Fibre::give(std::move(fibre), state == State::Done); }
+
+  const unsigned number;
+  std::unique_ptr<Fibre> fibre;
+  State state = State::Ready;
+  bool begun = false; ///< the program
+  int site = 0;       ///< where it is in the program, as far as it has told
+  /// Where it waits, and for what.
+  const Instruction *instruction = nullptr;
+  const char *name = nullptr; ///< the instruction's, with what types add to it
+  const void *operands = nullptr;
+  void *result = nullptr;
+  uint64_t clusterRound = 0; ///< of the cluster's barrier, when it last arrived
+  Block::Look look;
+  /// Of a blocked one.
+  std::function<bool()> mayGo;
+  std::function<std::string()> waitsFor;
+};
+
+} // namespace kiln::emulated
+
+#endif // KILN_LIB_RUNTIME_EMULATED_THREAD_H
