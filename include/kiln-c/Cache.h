@@ -62,6 +62,9 @@ KILN_EXPORT KilnError *kilnCacheEnd(KilnCache *cache, const KilnKey *key,
 // "max_memory_bytes": n}; the counts, and what is in memory, are this cache object's own.
 KILN_EXPORT KilnError *kilnCacheDescribe(KilnCache *cache, KilnBuffer **json);
 
+// That notice alone, empty if there is none: the directory is not read.
+KILN_EXPORT KilnError *kilnCacheNotice(KilnCache *cache, KilnBuffer **text);
+
 // [{"key": "<64 hex>", "kind": "artifact|alias", "bytes": n, "used": <seconds since 1970>,
 // "kernel": "…", "target": "…", "compiler": "…", "alias": "<64 hex>"}], most recently used first.
 // Entries that do not verify are left out.

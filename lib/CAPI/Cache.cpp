@@ -128,6 +128,13 @@ KilnError *kilnCacheDescribe(KilnCache *cache, KilnBuffer **json) {
   return give(std::move(object), json);
 }
 
+KilnError *kilnCacheNotice(KilnCache *cache, KilnBuffer **text) {
+  if (!cache || !text)
+    return reportNull("kilnCacheNotice", "cache and text");
+  *text = new KilnBuffer{cache->cache->notice()};
+  return nullptr;
+}
+
 KilnError *kilnCacheList(KilnCache *cache, KilnBuffer **json) {
   if (!cache || !json)
     return reportNull("kilnCacheList", "cache and json");

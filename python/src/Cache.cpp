@@ -53,6 +53,7 @@ void kiln::python::bindCache(nb::module_ &m) {
              check(kilnCacheRemove(cache.get(), &k));
            })
       .def("describe", &describe<kilnCacheDescribe>)
+      .def("notice", &describe<kilnCacheNotice>)
       .def("list", &describe<kilnCacheList>)
       .def("verify", &describe<kilnCacheVerify>)
       .def(

@@ -159,3 +159,45 @@ TEST_F(AccessHistoryTest, RandomAccessesClashAsAllThatEverHappenedDoes) {
       (writes ? past[at].writes : past[at].reads).push_back(event);
   }
 }
+
+TEST_F(AccessHistoryTest, AnAccessIsThatOfEachOfItsBytes) {
+  unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  auto draw = [&](unsigned below) { return unsigned(random() % below); };
+  std::vector<AccessHistory> bytes(64, AccessHistory(order, 1));
+  for (unsigned step = 0; step < 5000; ++step) {
+    Agent thread = draw(4);
+    if (draw(3) == 0) {
+      tell(thread, draw(4));
+      continue;
+    }
+    size_t count = draw(2) ? 1 + draw(4) : 1 + draw(32), first = draw(65 - count);
+    bool isSame[32];
+    for (bool &same : isSame)
+      same = draw(8) != 0;
+    unsigned kind = draw(4);
+    Event event = order.now(thread);
+    auto access = [&](AccessHistory &of, size_t at, size_t size, const bool *same) {
+      return kind == 0   ? of.read(thread, event, at, size)
+             : kind == 1 ? of.write(thread, event, at, size)
+             : kind == 2 ? of.write(thread, event, at, size, same)
+                         : of.update(thread, event, at, size);
+    };
+    // What clashes leaves all as it was.
+    std::vector<AccessHistory> before = bytes;
+    std::optional<Clash> expected;
+    for (size_t i = 0; i < count && !expected; ++i)
+      if ((expected = access(bytes[first + i], 0, 1, isSame + i)))
+        expected->offset = first + i;
+    if (expected)
+      bytes = before;
+    std::optional<Clash> got = access(history, first, count, isSame);
+    ASSERT_EQ(got.has_value(), expected.has_value()) << "at step " << step;
+    if (got) {
+      ASSERT_EQ(got->kind, expected->kind) << "at step " << step;
+      ASSERT_EQ(got->offset, expected->offset) << "at step " << step;
+      ASSERT_EQ(got->other, expected->other) << "at step " << step;
+    }
+  }
+}

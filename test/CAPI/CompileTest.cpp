@@ -203,6 +203,9 @@ TEST(CAPI, GetOrCompile) {
     ASSERT_EQ(messageOf(kilnCacheDescribe(opened, &json)), "");
     EXPECT_THAT(text(kilnBufferGet(Owned<KilnBuffer>(json).get())),
                 AllOf(HasSubstr("\"entries\":1"), HasSubstr("\"notice\":null")));
+    KilnBuffer *notice = nullptr;
+    ASSERT_EQ(messageOf(kilnCacheNotice(opened, &notice)), "");
+    EXPECT_EQ(text(kilnBufferGet(Owned<KilnBuffer>(notice).get())), "");
   }
 }
 

@@ -1,7 +1,6 @@
 // Fibres, and the scheduler that runs them to where they wait.
 #include "Thread.h"
 #include <algorithm>
-#include <ucontext.h>
 #include <utility>
 
 using namespace kiln;
@@ -16,7 +15,7 @@ Block::Block(const Launch &launch, SharedMemory &shared)
   for (unsigned i = 0; i < launch.threads; ++i)
     threads.push_back(std::make_unique<Thread>(i, launch.stackBytes));
   for (auto &thread : threads)
-    complete &= thread->stack != nullptr;
+    complete &= thread->fibre != nullptr;
   for (unsigned i = 0; i < 3; ++i)
     hidden[i] = launch.grid[i];
 }
@@ -38,32 +37,21 @@ void Block::runThread() {
   }
 }
 
-/// Begins on the thread's own stack; does not return.
-static void start(Thread &thread, void (*run)()) {
-  ucontext_t context;
-  ::getcontext(&context);
-  context.uc_stack.ss_sp = thread.stack;
-  context.uc_stack.ss_size = thread.stackBytes;
-  context.uc_link = nullptr;
-  ::makecontext(&context, run, 0);
-  ::setcontext(&context);
-}
-
-// A fibre's stack is made once. To and fro it goes by jumps: a swap of contexts would ask the
-// kernel for the mask of signals each time.
+// To and fro a fibre goes by jumps: a swap of contexts would ask the kernel for the mask of signals
+// each time.
 void Block::resume(Thread &thread) {
   running = &thread;
+  thread.begun = true;
   if (_setjmp(scheduler) == 0) {
-    if (thread.started)
-      _longjmp(thread.place, 1);
-    thread.started = true;
-    start(thread, &Block::runThread);
+    if (thread.fibre->started)
+      _longjmp(thread.fibre->place, 1);
+    thread.fibre->start(&Block::runThread);
   }
   running = nullptr;
 }
 
 void Block::yield() {
-  if (_setjmp(running->place) == 0)
+  if (_setjmp(running->fibre->place) == 0)
     _longjmp(scheduler, 1);
 }
 
@@ -124,8 +112,10 @@ void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::Happe
   quietSteps = launch.profile ? 0 : launch.mostSteps;
   std::copy(which, which + 3, program);
   error.clear();
-  for (auto &thread : threads)
+  for (auto &thread : threads) {
     thread->state = State::Ready;
+    thread->begun = false;
+  }
   copies.assign(threads.size(), {});
   products.assign(threads.size() / launch.warpSize + 1, {});
   reads.assign(products.size(), {});
@@ -359,7 +349,11 @@ void Block::meet(int site) {
 
 void Block::execute(const char *name, const void *operands, void *result, int site) {
   enter(site);
-  const Instruction *instruction = findInstruction(name);
+  // The names are constants of the code, which stays while the block does.
+  auto [known, isNew] = instructions.try_emplace(name);
+  if (isNew)
+    known->second = findInstruction(name);
+  const Instruction *instruction = known->second;
   if (!instruction)
     fail(std::string("the emulator does not know the instruction '") + name + "'");
   if (!instruction->together) {

@@ -15,6 +15,7 @@
 #include "SharedMemory.h"
 #include "TensorMemory.h"
 #include "Turns.h"
+#include "llvm/ADT/DenseMap.h"
 #include <csetjmp>
 #include <cstdint>
 #include <deque>
@@ -179,6 +180,7 @@ private:
   void countStep();
 
   SharedMemory &shared;
+  llvm::DenseMap<const char *, const Instruction *> instructions; ///< by their names' addresses
   std::vector<Block *> cluster = {this};
   std::vector<std::unique_ptr<Thread>> threads;
   /// Work of one kind of a thread, or of a warp: groups, oldest first, each with the tick at whose

@@ -2,7 +2,7 @@
 #include "Instructions.h"
 #include "Block.h"
 #include "llvm/ADT/APFloat.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/bit.h"
 #include <vector>
 
@@ -17,11 +17,7 @@ static const Instruction kCommonInstructions[] = {
 };
 
 const Instruction *findInstruction(const char *name) {
-  // Names are the program's own constants; each is looked for once.
-  static thread_local StringMap<const Instruction *> known;
-  auto [it, isNew] = known.try_emplace(name, nullptr);
-  if (!isNew)
-    return it->second;
+  const Instruction *found = nullptr;
   size_t longest = 0;
   for (const Instruction *list :
        {kWarpInstructions, kEngineInstructions, kTensorInstructions, kScaledInstructions,
@@ -31,10 +27,10 @@ const Instruction *findInstruction(const char *name) {
       bool matches = rest.consume_front(text) && (rest.empty() || rest.front() == '.');
       if (matches && text.size() > longest) {
         longest = text.size();
-        it->second = list;
+        found = list;
       }
     }
-  return it->second;
+  return found;
 }
 
 static double widen(const fltSemantics &format, unsigned width, uint64_t bits) {

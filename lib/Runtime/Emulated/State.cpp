@@ -60,7 +60,7 @@ std::string Block::describe(const Thread &thread) const {
   case State::Done:
     return "ended";
   case State::Ready:
-    return &thread == running ? "runs" + at : thread.started ? "may go on" + at : "has not begun";
+    return &thread == running ? "runs" + at : thread.begun ? "may go on" + at : "has not begun";
   case State::AtBarrier:
     return "waits for all of the block" + at;
   case State::AtInstruction:

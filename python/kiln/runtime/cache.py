@@ -104,8 +104,7 @@ def notice() -> None:
     """Says once, as a warning, that kernels are not kept on disk and why."""
     if _State.notice_shown:
         return
-    text = json.loads(current().describe()).get("notice")
-    if text:
+    if text := current().notice():
         _warn(text)
 
 
