@@ -4,8 +4,8 @@
 
 using namespace kiln::analysis;
 
-AccessHistory::AccessHistory(const HappensBefore &order, size_t size)
-    : order(&order), bytes(size, 0) {
+AccessHistory::AccessHistory(const HappensBefore &order, size_t size, Reads reads)
+    : order(&order), kind(reads), bytes(size, 0) {
   intern(State());
 }
 
@@ -126,9 +126,13 @@ std::optional<Clash> AccessHistory::write(Agent thread, const Event &event, size
       if (event.proxy == Proxy::Async && !order->finds(thread, write))
         return Clash{Clash::Kind::BehindFence, 0, write};
     }
-    for (const Event &read : state.reads)
+    for (const Event &read : state.reads) {
       if (!order->knows(thread, read) && !same)
         return Clash{Clash::Kind::AfterRead, 0, read};
+      if (kind == Reads::NeedFences && event.proxy == Proxy::Async &&
+          read.proxy == Proxy::Generic && !order->finds(thread, read))
+        return Clash{Clash::Kind::BehindFence, 0, read};
+    }
     if (!same || isOrdered)
       state.writes.clear();
     if (!same)

@@ -39,20 +39,23 @@ HappensBefore::PairHash::operator()(const std::pair<const Clock *, const Clock *
 HappensBefore::Shared HappensBefore::join(const Shared &a, const Shared &b) {
   if (a == b)
     return a;
-  constexpr size_t most = 1024;
+  auto make = [&]() -> Shared {
+    if (b->covers(*a) || a->covers(*b))
+      return b->covers(*a) ? b : a;
+    auto made = std::make_shared<Clock>(*a);
+    made->join(*b);
+    return made;
+  };
+  // Of few agents that costs less than to look it up.
+  constexpr size_t most = 1024, few = 64;
+  if (a->size() <= few && b->size() <= few)
+    return make();
   if (joined.size() > most)
     joined.clear();
   auto [at, isNew] = joined.try_emplace({a.get(), b.get()});
-  if (!isNew)
-    return at->second.both;
-  Shared both = b->covers(*a) ? b : a->covers(*b) ? a : nullptr;
-  if (!both) {
-    auto made = std::make_shared<Clock>(*a);
-    made->join(*b);
-    both = made;
-  }
-  at->second = {a, b, both};
-  return both;
+  if (isNew)
+    at->second = {a, b, make()};
+  return at->second.both;
 }
 
 //===- Threads ------------------------------------------------------------------------------===//

@@ -18,7 +18,7 @@ struct Clash {
     Unwritten,   ///< nothing was ever written there
     AfterWrite,  ///< nothing orders it with a write
     AfterRead,   ///< nothing orders it with a read
-    BehindFence, ///< it is an engine's, which does not find the write
+    BehindFence, ///< it is an engine's, which does not find the write, or the read
   };
   Kind kind;
   size_t offset; ///< of the byte
@@ -27,7 +27,10 @@ struct Clash {
 
 class AccessHistory {
 public:
-  AccessHistory(const HappensBefore &order, size_t bytes);
+  /// Whether a read that a thread has made may still be under way when an engine writes there, if
+  /// no fence stands in between, though the thread has told of it.
+  enum class Reads { AreDone, NeedFences };
+  AccessHistory(const HappensBefore &order, size_t bytes, Reads reads = Reads::AreDone);
 
   /// An access that a thread makes or starts; the event is its own or that of a queue. What it
   /// clashes with, or nothing; if it clashes nothing changes.
@@ -61,6 +64,7 @@ private:
   std::optional<Clash> visit(size_t first, size_t count, const bool *isSame, Step step);
 
   const HappensBefore *order;
+  Reads kind;
   std::vector<Id> bytes;
   std::vector<std::unique_ptr<State>> states;
   std::unordered_map<const State *, Id, StateHash, StateEqual> ids;

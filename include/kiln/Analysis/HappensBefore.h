@@ -43,6 +43,7 @@ public:
   void join(const Clock &other);
   /// Whether it has all that the other one has.
   bool covers(const Clock &other) const;
+  size_t size() const { return ticks.size(); }
 
 private:
   std::vector<Tick> ticks;

@@ -15,7 +15,8 @@ void Rounds::add(ArrayRef<Trace> traces) {
   for (const Trace &trace : traces) {
     draws |= trace.draws;
     for (const Event &event : trace.events)
-      if (event.kind == Event::Put && event.position >= uses[event.channel]) {
+      if ((event.kind == Event::Fill || event.kind == Event::Acquire) &&
+          event.position >= uses[event.channel]) {
         uses[event.channel] = event.position + 1;
         isLonger = true;
       }
