@@ -4,8 +4,93 @@
 
 using namespace kiln::analysis;
 
-AccessHistory::AccessHistory(const HappensBefore &order, size_t size, Reads reads)
-    : order(&order), kind(reads), bytes(size, 0) {
+//===- One byte -----------------------------------------------------------------------------===//
+
+/// The event takes the place of its agent's earlier one.
+static void note(std::vector<Event> &events, const Event &event) {
+  auto isOwn = [&](const Event &other) {
+    return other.agent == event.agent && other.proxy == event.proxy;
+  };
+  auto at = std::find_if(events.begin(), events.end(), isOwn);
+  if (at == events.end())
+    events.push_back(event);
+  else
+    at->tick = std::max(at->tick, event.tick);
+}
+
+std::optional<Clash> ByteHistory::read(const HappensBefore &order, Agent thread,
+                                       const Event &event) {
+  if (writes.empty())
+    return Clash{Clash::Kind::Unwritten, 0, {}};
+  auto isKnown = [&](const Event &write) { return order.knows(thread, write); };
+  auto isFound = [&](const Event &write) { return order.finds(thread, write); };
+  // Of writes in any order, which all wrote the same, one is enough; of updates all are needed.
+  auto unknown = std::find_if_not(writes.begin(), writes.end(), isKnown);
+  if (unknown != writes.end() &&
+      (isAtomic || std::none_of(writes.begin(), writes.end(), isKnown)))
+    return Clash{Clash::Kind::AfterWrite, 0, *unknown};
+  bool byEngine = event.proxy == Proxy::Async;
+  auto unfound = byEngine ? std::find_if_not(writes.begin(), writes.end(), isFound) : writes.end();
+  if (unfound != writes.end() &&
+      (isAtomic || std::none_of(writes.begin(), writes.end(), isFound)))
+    return Clash{Clash::Kind::BehindFence, 0, *unfound};
+  // Who is ordered behind this one is behind what this thread knows of; but who is told that an
+  // engine has ended is told of nothing else.
+  if (!order.isQueue(event.agent))
+    reads.erase(std::remove_if(reads.begin(), reads.end(), isKnown), reads.end());
+  note(reads, event);
+  return std::nullopt;
+}
+
+std::optional<Clash> ByteHistory::write(const HappensBefore &order, Agent thread,
+                                        const Event &event, bool isSame, Reads kind) {
+  bool isOrdered = true;
+  for (const Event &write : writes) {
+    bool isKnown = order.knows(thread, write);
+    isOrdered &= isKnown;
+    if (!isKnown && (!isSame || isAtomic))
+      return Clash{Clash::Kind::AfterWrite, 0, write};
+    if (event.proxy == Proxy::Async && !order.finds(thread, write))
+      return Clash{Clash::Kind::BehindFence, 0, write};
+  }
+  for (const Event &read : reads) {
+    if (!order.knows(thread, read) && !isSame)
+      return Clash{Clash::Kind::AfterRead, 0, read};
+    if (kind == Reads::NeedFences && event.proxy == Proxy::Async && read.proxy == Proxy::Generic &&
+        !order.finds(thread, read))
+      return Clash{Clash::Kind::BehindFence, 0, read};
+  }
+  if (!isSame || isOrdered)
+    writes.clear();
+  if (!isSame)
+    reads.clear();
+  isAtomic = false;
+  note(writes, event);
+  return std::nullopt;
+}
+
+std::optional<Clash> ByteHistory::update(const HappensBefore &order, Agent thread,
+                                         const Event &event) {
+  if (writes.empty())
+    return Clash{Clash::Kind::Unwritten, 0, {}};
+  for (const Event &write : writes)
+    if (!isAtomic && !order.knows(thread, write))
+      return Clash{Clash::Kind::AfterWrite, 0, write};
+  for (const Event &read : reads)
+    if (!order.knows(thread, read))
+      return Clash{Clash::Kind::AfterRead, 0, read};
+  if (!isAtomic)
+    writes.clear();
+  reads.clear();
+  isAtomic = true;
+  note(writes, event);
+  return std::nullopt;
+}
+
+//===- Many ---------------------------------------------------------------------------------===//
+
+AccessHistory::AccessHistory(const HappensBefore &order, size_t size)
+    : order(&order), bytes(size, 0) {
   intern(State());
 }
 
@@ -72,95 +157,20 @@ std::optional<Clash> AccessHistory::visit(size_t first, size_t count, const bool
   return std::nullopt;
 }
 
-/// The event takes the place of its agent's earlier one.
-static void note(std::vector<Event> &events, const Event &event) {
-  auto isOwn = [&](const Event &other) {
-    return other.agent == event.agent && other.proxy == event.proxy;
-  };
-  auto at = std::find_if(events.begin(), events.end(), isOwn);
-  if (at == events.end())
-    events.push_back(event);
-  else
-    at->tick = std::max(at->tick, event.tick);
-}
-
 std::optional<Clash> AccessHistory::read(Agent thread, const Event &event, size_t first,
                                          size_t count) {
-  bool byEngine = event.proxy == Proxy::Async;
-  auto step = [&](State &state, bool) -> std::optional<Clash> {
-    if (state.writes.empty())
-      return Clash{Clash::Kind::Unwritten, 0, {}};
-    auto isKnown = [&](const Event &write) { return order->knows(thread, write); };
-    auto isFound = [&](const Event &write) { return order->finds(thread, write); };
-    const std::vector<Event> &writes = state.writes;
-    // Of writes in any order, which all wrote the same, one is enough; of updates all are needed.
-    auto unknown = std::find_if_not(writes.begin(), writes.end(), isKnown);
-    if (unknown != writes.end() &&
-        (state.isAtomic || std::none_of(writes.begin(), writes.end(), isKnown)))
-      return Clash{Clash::Kind::AfterWrite, 0, *unknown};
-    auto unfound =
-        byEngine ? std::find_if_not(writes.begin(), writes.end(), isFound) : writes.end();
-    if (unfound != writes.end() &&
-        (state.isAtomic || std::none_of(writes.begin(), writes.end(), isFound)))
-      return Clash{Clash::Kind::BehindFence, 0, *unfound};
-    // Who is ordered behind this one is behind what this thread knows of; but who is told that an
-    // engine has ended is told of nothing else.
-    if (!order->isQueue(event.agent))
-      state.reads.erase(std::remove_if(state.reads.begin(), state.reads.end(), isKnown),
-                        state.reads.end());
-    note(state.reads, event);
-    return std::nullopt;
-  };
-  return visit(first, count, nullptr, step);
+  return visit(first, count, nullptr,
+               [&](State &state, bool) { return state.read(*order, thread, event); });
 }
 
 std::optional<Clash> AccessHistory::write(Agent thread, const Event &event, size_t first,
                                           size_t count, const bool *isSame) {
-  auto step = [&](State &state, bool same) -> std::optional<Clash> {
-    bool isOrdered = true;
-    for (const Event &write : state.writes) {
-      bool isKnown = order->knows(thread, write);
-      isOrdered &= isKnown;
-      if (!isKnown && (!same || state.isAtomic))
-        return Clash{Clash::Kind::AfterWrite, 0, write};
-      if (event.proxy == Proxy::Async && !order->finds(thread, write))
-        return Clash{Clash::Kind::BehindFence, 0, write};
-    }
-    for (const Event &read : state.reads) {
-      if (!order->knows(thread, read) && !same)
-        return Clash{Clash::Kind::AfterRead, 0, read};
-      if (kind == Reads::NeedFences && event.proxy == Proxy::Async &&
-          read.proxy == Proxy::Generic && !order->finds(thread, read))
-        return Clash{Clash::Kind::BehindFence, 0, read};
-    }
-    if (!same || isOrdered)
-      state.writes.clear();
-    if (!same)
-      state.reads.clear();
-    state.isAtomic = false;
-    note(state.writes, event);
-    return std::nullopt;
-  };
-  return visit(first, count, isSame, step);
+  return visit(first, count, isSame,
+               [&](State &state, bool same) { return state.write(*order, thread, event, same); });
 }
 
 std::optional<Clash> AccessHistory::update(Agent thread, const Event &event, size_t first,
                                            size_t count) {
-  auto step = [&](State &state, bool) -> std::optional<Clash> {
-    if (state.writes.empty())
-      return Clash{Clash::Kind::Unwritten, 0, {}};
-    for (const Event &write : state.writes)
-      if (!state.isAtomic && !order->knows(thread, write))
-        return Clash{Clash::Kind::AfterWrite, 0, write};
-    for (const Event &read : state.reads)
-      if (!order->knows(thread, read))
-        return Clash{Clash::Kind::AfterRead, 0, read};
-    if (!state.isAtomic)
-      state.writes.clear();
-    state.reads.clear();
-    state.isAtomic = true;
-    note(state.writes, event);
-    return std::nullopt;
-  };
-  return visit(first, count, nullptr, step);
+  return visit(first, count, nullptr,
+               [&](State &state, bool) { return state.update(*order, thread, event); });
 }

@@ -46,15 +46,15 @@ TEST_F(AccessHistoryTest, ARead) {
 }
 
 TEST_F(AccessHistoryTest, AnEngineWritesBehindReadsThatAFenceHasEnded) {
-  AccessHistory strict(order, 64, AccessHistory::Reads::NeedFences);
+  ByteHistory byte;
   Agent queue = order.addQueue();
   auto fill = [&] {
-    auto clash = strict.write(1, order.start(queue, 1, Proxy::Async), 0, 4);
+    auto clash = byte.write(order, 1, order.start(queue, 1, Proxy::Async), false, Reads::NeedFences);
     return clash ? std::optional(clash->kind) : std::nullopt;
   };
   EXPECT_EQ(fill(), std::nullopt);
   order.end(queue, order.close(queue), 0);
-  EXPECT_EQ(strict.read(0, order.now(0), 0, 4), std::nullopt);
+  EXPECT_EQ(byte.read(order, 0, order.now(0)), std::nullopt);
   tell(0, 1);
   order.end(queue, 1, 1);
   EXPECT_EQ(fill(), Kind::BehindFence);

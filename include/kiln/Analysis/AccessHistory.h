@@ -25,31 +25,42 @@ struct Clash {
   Event other;   ///< what it clashes with
 };
 
-class AccessHistory {
-public:
-  /// Whether a read that a thread has made may still be under way when an engine writes there, if
-  /// no fence stands in between, though the thread has told of it.
-  enum class Reads { AreDone, NeedFences };
-  AccessHistory(const HappensBefore &order, size_t bytes, Reads reads = Reads::AreDone);
+/// Whether a read that a thread has made may still be under way when an engine writes there, if no
+/// fence stands in between, though the thread has told of it.
+enum class Reads { AreDone, NeedFences };
+
+/// What was done to one byte, or to what is always written and read as one.
+struct ByteHistory {
+  std::vector<Event> writes, reads;
+  bool isAtomic = false; ///< the writes are updates
 
   /// An access that a thread makes or starts; the event is its own or that of a queue. What it
   /// clashes with, or nothing; if it clashes nothing changes.
+  std::optional<Clash> read(const HappensBefore &order, Agent thread, const Event &event);
+  /// `isSame` says whether just that is there already: copies of a value are stored by all who hold
+  /// one, in any order.
+  std::optional<Clash> write(const HappensBefore &order, Agent thread, const Event &event,
+                             bool isSame = false, Reads kind = Reads::AreDone);
+  /// Reads, writes or both as one, in any order with others of its kind.
+  std::optional<Clash> update(const HappensBefore &order, Agent thread, const Event &event);
+
+  bool operator==(const ByteHistory &other) const {
+    return isAtomic == other.isAtomic && writes == other.writes && reads == other.reads;
+  }
+};
+
+/// The histories of many bytes, where neighbours have the same.
+class AccessHistory {
+public:
+  AccessHistory(const HappensBefore &order, size_t bytes);
+
   std::optional<Clash> read(Agent thread, const Event &event, size_t first, size_t count);
-  /// `isSame` says of bytes whether just that is there already: copies of a value are stored by all
-  /// who hold one, in any order.
   std::optional<Clash> write(Agent thread, const Event &event, size_t first, size_t count,
                              const bool *isSame = nullptr);
-  /// Reads, writes or both as one, in any order with others of its kind.
   std::optional<Clash> update(Agent thread, const Event &event, size_t first, size_t count);
 
 private:
-  struct State {
-    std::vector<Event> writes, reads;
-    bool isAtomic = false; ///< the writes are updates
-    bool operator==(const State &other) const {
-      return isAtomic == other.isAtomic && writes == other.writes && reads == other.reads;
-    }
-  };
+  using State = ByteHistory;
   struct StateHash {
     size_t operator()(const State *state) const;
   };
@@ -64,7 +75,6 @@ private:
   std::optional<Clash> visit(size_t first, size_t count, const bool *isSame, Step step);
 
   const HappensBefore *order;
-  Reads kind;
   std::vector<Id> bytes;
   std::vector<std::unique_ptr<State>> states;
   std::unordered_map<const State *, Id, StateHash, StateEqual> ids;

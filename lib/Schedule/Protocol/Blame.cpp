@@ -61,6 +61,9 @@ static StringRef sayReleased(const Pair &pair) {
 
 /// Of a slot that is read, or written by several.
 static StringRef sayFilled(const Pair &pair) {
+  if (pair.isWrite)
+    return "expected what was in the slot before to be there when it is filled again, got what "
+           "nothing orders with this";
   if (!pair.isBehindFence)
     return "expected a slot that all threads have waited for, got one that some have not";
   return isa<CopyInOp>(pair.first)

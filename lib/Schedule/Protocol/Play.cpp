@@ -17,6 +17,7 @@ using namespace kiln::tile;
 // No trip, one trip, fewer trips than slots, and several rounds of a ring, for tiles of 16 to 256.
 static constexpr int64_t kExtents[] = {0, 64, 200, 640, 130, 1000, 17, 384, 320, 256};
 static constexpr unsigned kNumExtents = std::size(kExtents), kManyPrograms = 7;
+static constexpr int64_t kMostAlike = 384;
 /// The trips of a loop by no more than the small step are as many as tiles of an extent: with loops
 /// in them, as many as elements would be too many to play.
 static constexpr int64_t kTile = 64, kSmallStep = 8;
@@ -73,6 +74,9 @@ int64_t Instance::getHandedOver(unsigned channel, int64_t position, unsigned bit
 std::vector<Instance> kiln::protocol::getInstances() {
   std::vector<Instance> instances;
   for (unsigned pattern = 0; pattern < 2 * kNumExtents + 2; ++pattern)
+    // All extents as large as the largest make as many trips in each of many tiles: where some ring
+    // is not gone round otherwise, there are longer ones (Rounds.h).
+    if (pattern >= kNumExtents || kExtents[pattern] <= kMostAlike)
     for (auto [program, programs] : {std::pair<int64_t, int64_t>{0, 1}, {1, 3}})
       instances.push_back({program, programs, pattern});
   return instances;

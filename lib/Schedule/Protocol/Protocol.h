@@ -46,6 +46,7 @@
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
@@ -175,6 +176,17 @@ struct Event {
   mlir::Operation *piece = nullptr;
   /// Of a put, a copy or a release where programs of a cluster share tiles out; none of all others.
   std::vector<Reach> reaches = {};
+
+  /// Whether it waits until no more than some of a copy's own are under way.
+  bool isWaitForOwn() const {
+    return kind == WaitPuts || kind == WaitDots || kind == WaitStores;
+  }
+  /// Whether it is of a slot.
+  bool usesChannel() const {
+    return kind <= Release ||
+           (!piece && (kind == Read || kind == Write || kind == Copy || kind == DotRead ||
+                       kind == DotWrite || kind == Store));
+  }
 };
 
 /// What of a kernel's shared memory lies on one another, once that is planned. Scratch that lies on
@@ -190,6 +202,16 @@ public:
 
 private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> others;
+};
+
+/// The ops by whose results a trace goes on.
+class Followed {
+public:
+  explicit Followed(tile::WarpGroupsOp groups);
+  bool contains(mlir::Operation *op) const { return ops.contains(op); }
+
+private:
+  llvm::DenseSet<mlir::Operation *> ops;
 };
 
 /// How many ops a role runs at most, on one instance, for that to be followed.
@@ -217,7 +239,8 @@ using Order = std::vector<std::pair<unsigned, const Event *>>;
 mlir::LogicalResult checkPrepared(tile::WarpGroupsOp groups);
 mlir::LogicalResult checkCounts(tile::WarpGroupsOp groups);
 mlir::FailureOr<Trace> trace(tile::WarpGroupsOp groups, unsigned role, unsigned copy,
-                             const Instance &instance, const Overlaps &overlaps);
+                             const Instance &instance, const Overlaps &overlaps,
+                             const Followed &followed);
 mlir::FailureOr<Order> play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
                             const Instance &instance);
 

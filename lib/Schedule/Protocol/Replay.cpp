@@ -27,15 +27,15 @@ Replay::Replay(WarpGroupsOp groups, ArrayRef<Trace> traces, const Overlaps &over
   for (const Piece &piece : pieces)
     threads += piece.channel && !isOwn(piece);
   order = std::make_unique<analysis::HappensBefore>(threads);
-  history = std::make_unique<analysis::AccessHistory>(
-      *order, cells, analysis::AccessHistory::Reads::NeedFences);
+  history.resize(cells);
   queues.resize(ghost);
   phases.resize(programs * groups.getCaptures().size() * 2);
   if (asksPhases)
     for (size_t i = 0; i < 2 * pieces.size(); ++i)
       barriers.push_back(order->addQueue());
   // All begin alike.
-  history->write(0, order->now(0), 0, cells);
+  for (analysis::ByteHistory &cell : history)
+    cell.writes.push_back(order->now(0));
   order->fence(0);
   std::vector<Agent> all(threads);
   std::iota(all.begin(), all.end(), Agent(0));
@@ -208,7 +208,7 @@ void Replay::fill(unsigned trace, const Event &event) {
   }
   Place &place = getPhase(program, Full, event.channel, event.position).place;
   if (!put)
-    order->release(getDots(trace), place);
+    commit(trace, place);
   else if (put.getBytes() > 0)
     for (unsigned reached : getReached(traces[trace], event)) {
       Piece &there = getSlot(reached, event.channel, event.slot);
@@ -241,7 +241,7 @@ void Replay::release(unsigned trace, const Event &event) {
   for (unsigned program : getReached(traces[trace], event)) {
     Place &place = getPhase(program, Empty, event.channel, event.position).place;
     if (op.getCommit())
-      order->release(getDots(trace), place);
+      commit(trace, place);
     else
       for (Agent agent : getThreads(trace, event.who))
         order->release(agent, place);
@@ -274,11 +274,17 @@ void Replay::meet(unsigned trace, const Event &event) {
   order->meet(threads);
 }
 
-/// What one does from here on lies behind what the other did.
-void Replay::tell(Agent from, Agent to) {
+/// What makes dots finds what the thread that starts them knows.
+void Replay::tellDots(unsigned trace) {
   Place place;
-  order->release(from, place);
-  order->acquire(to, place);
+  order->release(firstThread[trace], place);
+  order->acquire(getDots(trace), place);
+}
+
+/// Tells once the dots have ended that were started so far, and no sooner than the thread asks.
+void Replay::commit(unsigned trace, Place &place) {
+  tellDots(trace);
+  order->release(getDots(trace), place);
 }
 
 //===- Accesses -----------------------------------------------------------------------------===//
@@ -292,7 +298,7 @@ LogicalResult Replay::access(unsigned trace, const Event &event) {
                     ? Proxy::Async
                     : Proxy::Generic;
   if (isByCommit)
-    tell(firstThread[trace], getDots(trace));
+    tellDots(trace);
   // Where two programs multiply together, what each of them has.
   SmallVector<Piece *> all = {&piece};
   if (dot && piece.channel && getChannel(groups, *piece.channel).getType().getPair())

@@ -95,6 +95,13 @@ private:
   /// The cells of a piece that a thread writes, as the first of those and their number.
   std::pair<size_t, size_t> getCells(const Piece &piece, unsigned trace, Agent agent,
                                      unsigned buffer, bool all);
+  llvm::MutableArrayRef<analysis::ByteHistory> getHistory(size_t first, size_t count) {
+    return llvm::MutableArrayRef(history).slice(first, count);
+  }
+  std::optional<analysis::Clash> writeCell(analysis::ByteHistory &cell, Agent agent,
+                                           const analysis::Event &by) {
+    return cell.write(*order, agent, by, /*isSame=*/false, analysis::Reads::NeedFences);
+  }
   mlir::LogicalResult read(unsigned trace, Agent agent, const analysis::Event &event, Piece &piece,
                            const Event &what);
   mlir::LogicalResult write(unsigned trace, Agent agent, const analysis::Event &event, Piece &piece,
@@ -119,7 +126,8 @@ private:
   void release(unsigned trace, const Event &event);
   void meet(unsigned trace, const Event &event);
   void meetLanes(unsigned trace);
-  void tell(Agent from, Agent to);
+  void tellDots(unsigned trace);
+  void commit(unsigned trace, Place &place);
   mlir::LogicalResult access(unsigned trace, const Event &event);
   mlir::LogicalResult take(unsigned trace, const Event &event);
 
@@ -159,7 +167,7 @@ private:
   Agent ghost = 0; ///< the first of those who would fill a slot behind its last use
   size_t cells = 0;
   std::unique_ptr<analysis::HappensBefore> order;
-  std::unique_ptr<analysis::AccessHistory> history;
+  std::vector<analysis::ByteHistory> history; ///< by cell
 };
 
 } // namespace kiln::protocol

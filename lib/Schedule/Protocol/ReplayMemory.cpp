@@ -134,8 +134,9 @@ LogicalResult Replay::read(unsigned trace, Agent agent, const analysis::Event &b
       isOwnPart ? getCells(piece, trace, agent, event.buffer, /*all=*/false)
                 : std::pair<size_t, size_t>(piece.first + event.buffer * piece.ofBuffer,
                                             piece.ofBuffer);
-  if (std::optional<Clash> clash = history->read(agent, by, first, count))
-    return blame(trace, event.op, piece, *clash, /*isWrite=*/false);
+  for (analysis::ByteHistory &cell : getHistory(first, count))
+    if (std::optional<Clash> clash = cell.read(*order, agent, by))
+      return blame(trace, event.op, piece, *clash, /*isWrite=*/false);
   piece.accesses.push_back({by, false, trace, event.op});
   if (by.proxy == Proxy::Async)
     need(piece);
@@ -153,8 +154,9 @@ LogicalResult Replay::write(unsigned trace, Agent agent, const analysis::Event &
     if (std::exchange(at->second, event.position) == event.position)
       return success();
   }
-  if (std::optional<Clash> clash = history->write(agent, by, first, count))
-    return blame(trace, event.op, piece, *clash, /*isWrite=*/true);
+  for (analysis::ByteHistory &cell : getHistory(first, count))
+    if (std::optional<Clash> clash = writeCell(cell, agent, by))
+      return blame(trace, event.op, piece, *clash, /*isWrite=*/true);
   piece.accesses.push_back({by, true, trace, event.op});
   piece.isWritten = true;
   piece.lostTo = nullptr;
@@ -178,13 +180,14 @@ LogicalResult Replay::cover(unsigned trace, Agent agent, const analysis::Event &
                       "expected a place of shared memory that nobody needs, got that of a ring "
                       "with slots that are filled and not released",
                       covered, {});
-      if (std::optional<Clash> clash = history->update(agent, by, covered.first, covered.cells)) {
-        const Piece::Access *access = findAccess(covered, clash->other);
-        return refuse(event.op,
-                      "expected a tile.barrier of all copies between this and another use of its "
-                      "place of shared memory",
-                      covered, {{access ? access->op : other, "which is used here"}});
-      }
+      for (analysis::ByteHistory &cell : getHistory(covered.first, covered.cells))
+        if (std::optional<Clash> clash = cell.update(*order, agent, by)) {
+          const Piece::Access *access = findAccess(covered, clash->other);
+          return refuse(event.op,
+                        "expected a tile.barrier of all copies between this and another use of "
+                        "its place of shared memory",
+                        covered, {{access ? access->op : other, "which is used here"}});
+        }
       covered.accesses.push_back({by, true, trace, event.op});
       covered.lostTo = event.op;
     }
@@ -203,8 +206,9 @@ LogicalResult Replay::checkLast() {
     order->acquire(thread, getPhase(piece.program, Empty, *piece.channel, piece.use).place);
     analysis::Event by = order->now(thread);
     by.proxy = isFilledByEngine(groups, *piece.channel) ? Proxy::Async : Proxy::Generic;
-    if (std::optional<Clash> clash = history->write(thread, by, piece.first, piece.cells))
-      return blame(std::nullopt, nullptr, piece, *clash, /*isWrite=*/true);
+    for (analysis::ByteHistory &cell : getHistory(piece.first, piece.cells))
+      if (std::optional<Clash> clash = writeCell(cell, thread, by))
+        return blame(std::nullopt, nullptr, piece, *clash, /*isWrite=*/true);
   }
   return success();
 }

@@ -42,7 +42,7 @@ LogicalResult Tracer::runOp(Operation *op) {
     return failure();
   // Most steps compute numbers, which lie nowhere and meet nobody.
   if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
-    return runScalar(op);
+    return followed.contains(op) ? runScalar(op) : success();
   useScratch(op);
   if (!isa<BarrierOp>(op) && meetsOtherCopies(op)) {
     add(Event::Meet, op).position = meetings++;
@@ -130,7 +130,7 @@ LogicalResult Tracer::runOp(Operation *op) {
   if (op->getNumRegions() > 0 && matters(op))
     return fail(op->emitOpError("expected channels, dots in flight and barriers in scf.for, "
                                 "scf.while and scf.if alone"));
-  return runScalar(op);
+  return followed.contains(op) ? runScalar(op) : success();
 }
 
 //===- Channels -----------------------------------------------------------------------------===//

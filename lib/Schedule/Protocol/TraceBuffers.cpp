@@ -107,6 +107,7 @@ LogicalResult Tracer::checkEnd(Region &region) {
 }
 
 FailureOr<Trace> kiln::protocol::trace(WarpGroupsOp groups, unsigned role, unsigned copy,
-                                       const Instance &instance, const Overlaps &overlaps) {
-  return Tracer(groups, role, copy, instance, overlaps).run();
+                                       const Instance &instance, const Overlaps &overlaps,
+                                       const Followed &followed) {
+  return Tracer(groups, role, copy, instance, overlaps, followed).run();
 }

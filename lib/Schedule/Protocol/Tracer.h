@@ -33,8 +33,8 @@ struct Known {
 class Tracer {
 public:
   Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance,
-         const Overlaps &overlaps)
-      : groups(groups), role(groups.getRole(role)), instance(instance), overlaps(overlaps),
+         const Overlaps &overlaps, const Followed &followed)
+      : groups(groups), role(groups.getRole(role)), instance(instance), overlaps(overlaps), followed(followed),
         result{role, copy, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
         puts(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
         held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
@@ -172,6 +172,7 @@ private:
   tile::RoleAttr role;
   const Instance &instance;
   const Overlaps &overlaps;
+  const Followed &followed;
   Trace result;
   llvm::DenseMap<mlir::Value, Known> known;
   /// By number; none of those that no other role reads.
