@@ -53,13 +53,13 @@ std::optional<Clash> ByteHistory::write(const HappensBefore &order, Agent thread
     if (event.proxy == Proxy::Async && !order.finds(thread, write))
       return Clash{Clash::Kind::BehindFence, 0, write};
   }
-  for (const Event &read : reads) {
+  for (const Event &read : reads)
     if (!order.knows(thread, read) && !isSame)
       return Clash{Clash::Kind::AfterRead, 0, read};
+  for (const Event &read : reads)
     if (kind == Reads::NeedFences && event.proxy == Proxy::Async && read.proxy == Proxy::Generic &&
         !order.finds(thread, read))
       return Clash{Clash::Kind::BehindFence, 0, read};
-  }
   if (!isSame || isOrdered)
     writes.clear();
   if (!isSame)

@@ -29,6 +29,13 @@ LogicalResult Replay::refuse(Operation *op, const Twine &expected, const Piece &
   return failure();
 }
 
+LogicalResult Replay::refuseOther(Operation *op, const Piece &piece, Operation *other) {
+  return refuse(op,
+                "expected a tile.barrier of all copies between this and another use of its place "
+                "of shared memory",
+                piece, {{other, "which is used here"}});
+}
+
 namespace {
 /// Two accesses, of which one at least writes, by what makes a difference to what is missing.
 struct Pair {
@@ -107,6 +114,8 @@ LogicalResult Replay::blame(std::optional<unsigned> trace, Operation *op, const 
     wasWrite = clash.kind == Clash::Kind::AfterWrite;
   const Piece::Access *other = findAccess(piece, clash.other, wasWrite);
   Operation *first = other ? other->op : piece.owner;
+  if (other && other->isOfOther)
+    return refuseOther(op, piece, first);
   auto describeAccess = [&](unsigned by, StringRef does) {
     return "copy " + std::to_string(traces[by].copy) + " of role \"" +
            groups.getRole(traces[by].role).getName().str() + "\" " + does.str() + " it here";

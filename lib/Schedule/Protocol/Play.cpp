@@ -267,10 +267,10 @@ private:
 } // namespace
 
 int64_t kiln::protocol::countArrivals(RoleAttr role, Operation *op) {
-  if (auto release = dyn_cast<ReleaseOp>(op))
-    return release.getCommit() ? 1 : role.getWarps();
+  auto release = dyn_cast<ReleaseOp>(op);
   auto put = dyn_cast<PutOp>(op);
-  return put && !put.getBytes() ? role.getWarps() : 1;
+  bool isOfEachWarp = (release && !release.getCommit()) || (put && !put.getBytes());
+  return isOfEachWarp && !OneThreadOp::encloses(op) ? role.getWarps() : 1;
 }
 
 FailureOr<Order> kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,

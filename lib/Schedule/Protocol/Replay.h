@@ -41,6 +41,7 @@ struct Piece {
     bool isWrite;
     unsigned trace;
     mlir::Operation *op;
+    bool isOfOther = false; ///< of what lies at the same place
   };
   std::vector<Access> accesses = {};
   /// By trace that writes here: how many barriers it had published by then, or by the last read of
@@ -136,6 +137,7 @@ private:
                             const analysis::Clash &clash, bool isWrite);
   mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &expected, const Piece &piece,
                              llvm::ArrayRef<std::pair<mlir::Operation *, std::string>> notes);
+  mlir::LogicalResult refuseOther(mlir::Operation *op, const Piece &piece, mlir::Operation *other);
   const Piece::Access *findAccess(const Piece &piece, const analysis::Event &event,
                                   std::optional<bool> isWrite = std::nullopt);
 

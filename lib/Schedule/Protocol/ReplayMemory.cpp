@@ -145,6 +145,13 @@ LogicalResult Replay::read(unsigned trace, Agent agent, const analysis::Event &b
 
 LogicalResult Replay::write(unsigned trace, Agent agent, const analysis::Event &by, Piece &piece,
                             const Event &event, bool all) {
+  for (Operation *other : overlaps.of(piece.owner))
+    for (unsigned number : byOwner[{other, piece.program}])
+      if (pieces[number].held > 0)
+        return refuse(event.op,
+                      "expected a place of shared memory that nobody needs, got that of a ring "
+                      "with slots that are filled and not released",
+                      pieces[number], {});
   auto [first, count] = getCells(piece, trace, agent, event.buffer, all);
   // Several copies of one put each fill a part of theirs.
   if (isa<PutOp>(event.op->getParentOp())) {
@@ -175,20 +182,12 @@ LogicalResult Replay::cover(unsigned trace, Agent agent, const analysis::Event &
   for (Operation *other : overlaps.of(piece.owner))
     for (unsigned number : byOwner[{other, piece.program}]) {
       Piece &covered = pieces[number];
-      if (covered.held > 0)
-        return refuse(event.op,
-                      "expected a place of shared memory that nobody needs, got that of a ring "
-                      "with slots that are filled and not released",
-                      covered, {});
       for (analysis::ByteHistory &cell : getHistory(covered.first, covered.cells))
         if (std::optional<Clash> clash = cell.update(*order, agent, by)) {
           const Piece::Access *access = findAccess(covered, clash->other);
-          return refuse(event.op,
-                        "expected a tile.barrier of all copies between this and another use of "
-                        "its place of shared memory",
-                        covered, {{access ? access->op : other, "which is used here"}});
+          return refuseOther(event.op, covered, access ? access->op : other);
         }
-      covered.accesses.push_back({by, true, trace, event.op});
+      covered.accesses.push_back({by, true, trace, event.op, /*isOfOther=*/true});
       covered.lostTo = event.op;
     }
   return success();

@@ -256,7 +256,8 @@ LogicalResult Tracer::put(PutOp op) {
       return failure();
     }
   }
-  add(Event::Fill, op, op.getBytes() > 0 ? Event::First : Event::EachWarp, slot);
+  bool isOfOne = op.getBytes() > 0 || acting == Event::First;
+  add(Event::Fill, op, isOfOne ? Event::First : Event::EachWarp, slot);
   std::vector<Reach> reaches;
   if (instance.getClusterPrograms() == 1 || failed(reach(op, reaches)))
     return success(instance.getClusterPrograms() == 1);
@@ -375,7 +376,8 @@ LogicalResult Tracer::release(ReleaseOp op) {
     return success();
   Known released{Known::Slot, position, channel};
   released.slot = *slot;
-  add(Event::Release, op, op.getCommit() ? Event::First : Event::EachWarp, released);
+  bool isOfOne = op.getCommit() || acting == Event::First;
+  add(Event::Release, op, isOfOne ? Event::First : Event::EachWarp, released);
   return instance.getClusterPrograms() > 1 ? reach(op, result.events.back().reaches) : success();
 }
 

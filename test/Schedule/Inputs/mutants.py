@@ -28,6 +28,47 @@ def drops(lines):
             yield f"line {at + 1}: tile.{found[1]} twice", lines[:last] + lines[at:]
 
 
+# What each kind of fence must stand in front of.
+ORDERED = {
+    "tensor_after": r"tile\.(fetch|fill|start_dot)\b",
+    "tensor_before": r"tile\.(release|barrier|put|commit)\b",
+    "shared": r"tile\.(release|start_dot)\b",
+}
+
+
+def is_needed(lines, at):
+    """Whether no other fence of its kind stands between this one and what it orders."""
+    kind = lines[at].split()[1]
+    for line in lines[at + 1 :]:
+        if re.search(ORDERED[kind], line):
+            return True
+        if re.match(rf"\s*tile\.fence\s+{kind}\b", line):
+            return False
+    return True
+
+
+def weakens(lines):
+    """Leaves out what shows accesses to others, waits for less, or for fewer warps."""
+    isInRole = False
+    for at, line in enumerate(lines):
+        isInRole |= bool(re.match(r"\s*role #?", line))
+        if not isInRole or line.endswith("// loose"):
+            continue
+        found = re.match(r"\s*tile\.(fence|wait_puts)\b", line)
+        if found and (found[1] != "fence" or is_needed(lines, at)):
+            yield f"line {at + 1}: no tile.{found[1]}", lines[:at] + lines[at + 1 :]
+        for old, new in (
+            (" publish", ""),
+            (" all_copies", ""),
+            ("one_thread each_warp", "one_thread"),
+        ):
+            if re.match(rf"\s*tile\..*{old}\b", line):
+                edited = line.replace(old, new)
+                if old == " all_copies":
+                    edited = edited.replace('"all"', '"copy"')
+                yield f"line {at + 1}: no {old.strip()}", [*lines[:at], edited, *lines[at + 1 :]]
+
+
 def numbers(lines):
     """Changes one number that roles count on."""
     patterns = {
@@ -37,6 +78,7 @@ def numbers(lines):
         r"copies = 2, registers = (\d+)": (lambda n: 256,),
         r"registers = (\d+)": (lambda n: n - 4, lambda n: n + 256),
         r"tile\.wait .*in_flight = (\d+)": (lambda n: n + 1, lambda n: n + 4),
+        r"tile\.wait_puts in_flight = (\d+)": (lambda n: n + 1,),
         r"tile\.wait_stores in_flight = (\d+)": (lambda n: n + 1,),
         r"warps = (\d+),": (lambda n: n + 1,),
     }
@@ -94,10 +136,10 @@ def places(lines):
 def moves(lines):
     """Moves what must come first past the next op that waits or touches memory, or a release in
     front of the one before it. At a barrier of the cluster all threads of a program meet, too."""
-    scalar = r"\s*%[\w, ]+ = (arith|tile\.(slice|advance|part|pend))"
+    scalar = r"\s*%[\w, ]+ = (arith|tile\.(slice|advance|part|pend|dim|copy_id))"
     for at, line in enumerate(lines[:-1]):
         found = re.match(
-            r"\s*(%[\w, ]+ = )?tile\.(wait|release|commit|barrier|wait_stores|write|copy_out|get)\b",
+            r"\s*(%[\w, ]+ = )?tile\.(wait|release|commit|barrier|wait_stores|wait_puts|fence|write|copy_out|get)\b",
             line,
         )
         if not found or line.endswith("// loose"):
@@ -108,6 +150,10 @@ def moves(lines):
         while re.match(scalar, lines[other]) or any(op in lines[other] for op in skipped):
             other += -1 if backwards else 1
         if not re.match(r"\s*(%[\w, ]+ = )?(tile\.|scf\.if)", lines[other]):
+            continue
+        if found[2] == "fence" and not (
+            line.split()[1] in ORDERED and re.search(ORDERED[line.split()[1]], lines[other])
+        ):
             continue
         own = found[2] in ("write", "copy_out")  # each its own buffer
         if own and f"tile.{found[2]} " in lines[other]:
@@ -180,6 +226,17 @@ def reads(lines):
         got[found[3]].append(found[1])
 
 
+def fills_itself(lines, at):
+    """Whether the role that releases a slot of tensor memory here acquires from the channel, too."""
+    starts = [i for i, line in enumerate(lines) if re.match(r"\s*role #?", line)]
+    first = max(i for i in starts if i <= at)
+    last = min((i for i in starts if i > at), default=len(lines))
+    channel = re.search(r"tile\.release (%\w+)", lines[at])
+    return any(
+        channel and f"tile.acquire {channel[1]}[" in line for line in lines[first:last]
+    )
+
+
 def flags(lines):
     """Leaves out how a slot is waited for or given back, or says another way."""
     ways = (" to_start", " commit", " lanes")
@@ -189,8 +246,11 @@ def flags(lines):
         own = [way for way in ways if f"]{way} " in line]
         news = ["", *ways] if own else ways
         for new in set(news) - set(own):
-            # To meet without need is slow alone.
+            # To meet without need is slow alone, and need is none where the role itself fills the
+            # slot next, behind a barrier.
             if not own and new == " lanes":
+                continue
+            if own == [" lanes"] and new == "" and fills_itself(lines, at):
                 continue
             edited = re.sub(
                 r"\]( to_start| commit| lanes)?( one_thread)?(?= (?:to %|:|\{))",
@@ -265,6 +325,7 @@ def main(tool, path, least):
         mutant
         for make in (
             drops,
+            weakens,
             numbers,
             places,
             moves,
