@@ -26,13 +26,11 @@ std::optional<Clash> ByteHistory::read(const HappensBefore &order, Agent thread,
   auto isFound = [&](const Event &write) { return order.finds(thread, write); };
   // Of writes in any order, which all wrote the same, one is enough; of updates all are needed.
   auto unknown = std::find_if_not(writes.begin(), writes.end(), isKnown);
-  if (unknown != writes.end() &&
-      (isAtomic || std::none_of(writes.begin(), writes.end(), isKnown)))
+  if (unknown != writes.end() && (isAtomic || std::none_of(writes.begin(), writes.end(), isKnown)))
     return Clash{Clash::Kind::AfterWrite, 0, *unknown};
   bool byEngine = event.proxy == Proxy::Async;
   auto unfound = byEngine ? std::find_if_not(writes.begin(), writes.end(), isFound) : writes.end();
-  if (unfound != writes.end() &&
-      (isAtomic || std::none_of(writes.begin(), writes.end(), isFound)))
+  if (unfound != writes.end() && (isAtomic || std::none_of(writes.begin(), writes.end(), isFound)))
     return Clash{Clash::Kind::BehindFence, 0, *unfound};
   // Who is ordered behind this one is behind what this thread knows of; but who is told that an
   // engine has ended is told of nothing else.

@@ -32,7 +32,7 @@ static FailureOr<std::vector<protocol::Trace>> traceAll(WarpGroupsOp groups,
   for (const protocol::Instance &program : programs)
     for (unsigned role = 0; role < groups.getRoles().size(); ++role)
       for (unsigned copy = 0; copy < groups.getRole(role).getCopies(); ++copy) {
-        FailureOr<protocol::Trace> trace = 
+        FailureOr<protocol::Trace> trace =
             protocol::trace(groups, role, copy, program, overlaps, followed);
         if (failed(trace))
           return failure();
@@ -57,10 +57,12 @@ static void addSteps(WarpGroupsOp groups, const protocol::Trace &trace,
   std::array<uint64_t, kInFront> inFront = {};
   uint64_t who = llvm::hash_combine(trace.role, trace.copy, trace.program, trace.skips);
   for (const protocol::Event &event : trace.events) {
-    ChannelOp channel = event.usesChannel() ? protocol::getChannel(groups, event.channel) : ChannelOp();
+    ChannelOp channel =
+        event.usesChannel() ? protocol::getChannel(groups, event.channel) : ChannelOp();
     int64_t depth = channel ? channel.getType().getDepth() : 1;
-    int64_t round = channel ? std::min(event.position / depth, kRounds)
-                    : event.isWaitForOwn() ? event.position : 0;
+    int64_t round = channel                ? std::min(event.position / depth, kRounds)
+                    : event.isWaitForOwn() ? event.position
+                                           : 0;
     uint64_t step = llvm::hash_combine(event.op, event.kind, event.who, event.piece, event.slot,
                                        event.buffer, round);
     for (const protocol::Reach &reach : event.reaches)

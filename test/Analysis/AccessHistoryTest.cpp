@@ -49,7 +49,8 @@ TEST_F(AccessHistoryTest, AnEngineWritesBehindReadsThatAFenceHasEnded) {
   ByteHistory byte;
   Agent queue = order.addQueue();
   auto fill = [&] {
-    auto clash = byte.write(order, 1, order.start(queue, 1, Proxy::Async), false, Reads::NeedFences);
+    auto clash =
+        byte.write(order, 1, order.start(queue, 1, Proxy::Async), false, Reads::NeedFences);
     return clash ? std::optional(clash->kind) : std::nullopt;
   };
   EXPECT_EQ(fill(), std::nullopt);

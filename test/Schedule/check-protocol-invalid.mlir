@@ -159,6 +159,7 @@ tile.kernel @lanes(%a: !view) attributes {tile.warps = 2 : i64} {
     role #tile.role<"load", warps = 1> {
       %s0 = arith.constant 0 : i32
       %c0 = arith.constant 0 : index
+      // expected-note@+1 {{role "load" fills it again here}}
       tile.put %ring[%s0, %s0] bytes = 128 : !ring {
       ^bb0(%x: !b):
         tile.copy_in %a[%c0], %x {atom = #nvptx.tma} : !view, !b
@@ -192,6 +193,7 @@ tile.kernel @unfenced(%a: !view) attributes {tile.warps = 2 : i64} {
     role #tile.role<"load", warps = 1> {
       %s0 = arith.constant 0 : i32
       %c0 = arith.constant 0 : index
+      // expected-note@+1 {{role "load" fills it again here}}
       tile.put %ring[%s0, %s0] bytes = 128 : !ring {
       ^bb0(%x: !b):
         tile.copy_in %a[%c0], %x {atom = #nvptx.tma} : !view, !b

@@ -107,6 +107,15 @@ static StringRef sayBuffer(const Pair &pair) {
   return "expected a tile.barrier after the last that read the buffer";
 }
 
+/// What fills slots of a channel.
+static Operation *findFiller(WarpGroupsOp groups, unsigned capture) {
+  for (Region &region : groups.getBodies())
+    for (Operation *user : region.getArgument(capture).getUsers())
+      if (isa<PutOp, AcquireOp>(user))
+        return user;
+  return nullptr;
+}
+
 LogicalResult Replay::blame(std::optional<unsigned> trace, Operation *op, const Piece &piece,
                             const Clash &clash, bool isWrite) {
   std::optional<bool> wasWrite;
@@ -123,17 +132,22 @@ LogicalResult Replay::blame(std::optional<unsigned> trace, Operation *op, const 
   SmallVector<std::pair<Operation *, std::string>> notes;
   if (other)
     notes.push_back({first, describeAccess(other->trace, other->isWrite ? "writes" : "reads")});
-  Pair pair{first, other && other->isWrite, isWrite, clash.kind == Clash::Kind::BehindFence,
+  Pair pair{first,
+            other && other->isWrite,
+            isWrite,
+            clash.kind == Clash::Kind::BehindFence,
             order->isQueue(clash.other.agent) && !order->hasEnded(clash.other),
             other && clash.other.agent == firstThread[other->trace] + 1};
   bool isSlot = piece.channel && !isOwn(piece);
   if (isSlot && isWrite && !pair.isWritten) {
-    auto released = llvm::find_if(piece.releases, [&](auto &it) {
-      return other && it.first == other->trace;
-    });
+    auto released =
+        llvm::find_if(piece.releases, [&](auto &it) { return other && it.first == other->trace; });
     bool isKnown = released != piece.releases.end();
     if (op && isKnown)
       notes.push_back({op, describeAccess(*trace, "fills")});
+    else if (Operation *filler = op ? nullptr : findFiller(groups, *piece.channel))
+      notes.push_back({filler, "role \"" + WarpGroupsOp::getRoleOf(filler).getName().str() +
+                                   "\" fills it again here"});
     return refuse(isKnown ? released->second : op ? op : first, sayReleased(pair), piece, notes);
   }
   Operation *at = op ? op : first;

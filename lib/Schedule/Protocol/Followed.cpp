@@ -29,7 +29,8 @@ static void findSources(Value value, SmallVectorImpl<Value> &sources) {
   unsigned number = result.getResultNumber();
   Operation *op = result.getOwner();
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    sources.append({loop.getInitArgs()[number], loop.getBody()->getTerminator()->getOperand(number)});
+    sources.append(
+        {loop.getInitArgs()[number], loop.getBody()->getTerminator()->getOperand(number)});
   else if (auto loop = dyn_cast<scf::WhileOp>(op))
     sources.push_back(loop.getConditionOp().getArgs()[number]);
   else if (auto condition = dyn_cast<scf::IfOp>(op))

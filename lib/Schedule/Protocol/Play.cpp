@@ -77,8 +77,8 @@ std::vector<Instance> kiln::protocol::getInstances() {
     // All extents as large as the largest make as many trips in each of many tiles: where some ring
     // is not gone round otherwise, there are longer ones (Rounds.h).
     if (pattern >= kNumExtents || kExtents[pattern] <= kMostAlike)
-    for (auto [program, programs] : {std::pair<int64_t, int64_t>{0, 1}, {1, 3}})
-      instances.push_back({program, programs, pattern});
+      for (auto [program, programs] : {std::pair<int64_t, int64_t>{0, 1}, {1, 3}})
+        instances.push_back({program, programs, pattern});
   return instances;
 }
 

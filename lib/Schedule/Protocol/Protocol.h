@@ -9,18 +9,16 @@
 //    `i - depth` was released by all, and got once it was put; so whether all traces reach their
 //    ends does not depend on who is faster (Kahn, "The semantics of a simple language for parallel
 //    programming", 1974), and a round that moves nobody is a deadlock.
-// 4. `checkPhases` asks whether the chip sees the same (Phases.cpp): a barrier tells a phase by its
-//    parity alone, so a wait must never come when the barrier may be two phases off.
+// 4. `Replay` asks of what they did in that order what is ordered with what, and whether accesses
+//    to a buffer are (Replay.h): by the same clocks as the emulator, so what is missing in front of
+//    an access is told by both accesses and by what would have ordered them (Blame.cpp).
 //
-// A role's own ring, into which it puts and from which it gets, holds nobody up: its uses are
-// ordered by the barriers of all its warps alone. Part 3 asks that one stands between each copy's
-// wait for its part of a use and any get of it, and between each release and any put into the slot
-// again. A slot that dots in flight read is released once they were waited for, and the barrier in
-// front of its get publishes what warps have brought, since an engine reads it.
+// A role's own ring, into which it puts and from which it gets, holds nobody up: only barriers of
+// its copies and their waits for what they put order its uses.
 //
 // An accumulator in tensor memory is put in two steps: it is acquired, and committed once dots have
-// been started into it. The chip ends dots in order and waits for nobody, so what a commit tells of
-// counts as done at once.
+// been started into it. The chip ends dots in order and waits for nobody, so in part 3 what a
+// commit tells of counts as done at once. Fences of tensor memory part 2 follows by itself.
 //
 // A number that one role hands to others through a slot of one element is the instance's to say:
 // its maker has it from where it hands it over on, and each reader that of the use that it got. Of
@@ -153,7 +151,7 @@ struct Event {
     Fence,
     Read,
     Write,
-    Use, ///< of scratch
+    Use,  ///< of scratch
     Copy, ///< starts a copy into a slot
     WaitPuts,
     DotRead, ///< what the next StartDot reads, and writes
@@ -178,14 +176,11 @@ struct Event {
   std::vector<Reach> reaches = {};
 
   /// Whether it waits until no more than some of a copy's own are under way.
-  bool isWaitForOwn() const {
-    return kind == WaitPuts || kind == WaitDots || kind == WaitStores;
-  }
+  bool isWaitForOwn() const { return kind == WaitPuts || kind == WaitDots || kind == WaitStores; }
   /// Whether it is of a slot.
   bool usesChannel() const {
-    return kind <= Release ||
-           (!piece && (kind == Read || kind == Write || kind == Copy || kind == DotRead ||
-                       kind == DotWrite || kind == Store));
+    return kind <= Release || (!piece && (kind == Read || kind == Write || kind == Copy ||
+                                          kind == DotRead || kind == DotWrite || kind == Store));
   }
 };
 

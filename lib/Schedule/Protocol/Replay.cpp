@@ -94,7 +94,8 @@ void Replay::arrive(unsigned program, Side side, const Event &event, int64_t arr
   ChannelOp channel = getChannel(groups, event.channel);
   Phase &phase = getPhase(program, side, event.channel, event.position);
   phase.arrivals += arrivals;
-  if (!asksPhases || phase.arrivals != int64_t(side == Full ? channel.getFull() : channel.getEmpty()))
+  if (!asksPhases ||
+      phase.arrivals != int64_t(side == Full ? channel.getFull() : channel.getEmpty()))
     return;
   size_t piece = &getSlot(program, event.channel, event.slot) - pieces.data();
   Agent barrier = barriers[2 * piece + side];
@@ -187,7 +188,9 @@ LogicalResult Replay::copy(unsigned trace, const Event &event) {
   return success();
 }
 
-void Replay::meetLanes(unsigned trace) { order->meet({firstThread[trace], firstThread[trace] + 1}); }
+void Replay::meetLanes(unsigned trace) {
+  order->meet({firstThread[trace], firstThread[trace] + 1});
+}
 
 /// Tells that a slot is full, or will be once what is under way has come.
 void Replay::fill(unsigned trace, const Event &event) {
@@ -313,8 +316,8 @@ LogicalResult Replay::access(unsigned trace, const Event &event) {
                                                       : order->now(agent);
       if (isByCommit)
         by.proxy = proxy;
-      bool isWrite = event.kind == Event::Write || event.kind == Event::Use ||
-                     event.kind == Event::DotWrite;
+      bool isWrite =
+          event.kind == Event::Write || event.kind == Event::Use || event.kind == Event::DotWrite;
       if (failed(isWrite ? write(trace, agent, by, *each, event, who == Event::First)
                          : read(trace, agent, by, *each, event)))
         return failure();

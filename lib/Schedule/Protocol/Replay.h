@@ -5,9 +5,9 @@
 // has one warp: the first, another lane of its warp, and the first lane of another warp. Those who
 // do the same alike need no more, and what one thread does, or one of each warp, differs for these.
 // What makes dots into tensor memory makes one after another, so it is a thread, too.
-// Places are the barriers of slots, of each use its own, and those at which threads meet. Queues are
-// the copies that count at a slot's barrier, a thread's own copies, its stores, and the dots of a
-// warp.
+// Places are the barriers of slots, of each use its own, and those at which threads meet. Queues
+// are the copies that count at a slot's barrier, a thread's own copies, its stores, and the dots of
+// a warp.
 //
 // Memory is by buffers, not by bytes: of each slot or buffer every thread has a part, which it
 // writes, and reads are of all parts. What lies on one another is written over.
@@ -47,7 +47,8 @@ struct Piece {
   /// By trace that writes here: how many barriers it had published by then, or by the last read of
   /// an engine.
   llvm::SmallVector<std::pair<unsigned, size_t>, 2> shown = {};
-  /// Of a slot: what was written last, and for which use; its last release by each trace, and its last use.
+  /// Of a slot: what was written last, and for which use; its last release by each trace, and its
+  /// last use.
   llvm::SmallVector<std::pair<unsigned, mlir::Operation *>> releases = {};
   llvm::SmallVector<std::pair<size_t, int64_t>, 2> filled = {};
   int64_t use = -1;

@@ -1,6 +1,6 @@
 // What of a program's memory is read and written, and what clashes there.
-#include "kiln/Schedule/Passes.h"
 #include "Replay.h"
+#include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/SharedPieces.h"
 
 using namespace mlir;
@@ -131,9 +131,9 @@ LogicalResult Replay::read(unsigned trace, Agent agent, const analysis::Event &b
   // Of sums each fetches its own rows.
   bool isOwnPart = piece.isTensorMemory && event.kind == Event::Read;
   auto [first, count] =
-      isOwnPart ? getCells(piece, trace, agent, event.buffer, /*all=*/false)
-                : std::pair<size_t, size_t>(piece.first + event.buffer * piece.ofBuffer,
-                                            piece.ofBuffer);
+      isOwnPart
+          ? getCells(piece, trace, agent, event.buffer, /*all=*/false)
+          : std::pair<size_t, size_t>(piece.first + event.buffer * piece.ofBuffer, piece.ofBuffer);
   for (analysis::ByteHistory &cell : getHistory(first, count))
     if (std::optional<Clash> clash = cell.read(*order, agent, by))
       return blame(trace, event.op, piece, *clash, /*isWrite=*/false);
@@ -155,7 +155,8 @@ LogicalResult Replay::write(unsigned trace, Agent agent, const analysis::Event &
   auto [first, count] = getCells(piece, trace, agent, event.buffer, all);
   // Several copies of one put each fill a part of theirs.
   if (isa<PutOp>(event.op->getParentOp())) {
-    auto at = llvm::find_if(piece.filled, [&, first = first](auto &it) { return it.first == first; });
+    auto at =
+        llvm::find_if(piece.filled, [&, first = first](auto &it) { return it.first == first; });
     if (at == piece.filled.end())
       at = piece.filled.insert(at, {first, -1});
     if (std::exchange(at->second, event.position) == event.position)

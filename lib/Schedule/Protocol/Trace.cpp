@@ -55,8 +55,8 @@ LogicalResult Tracer::runOp(Operation *op) {
   if (auto condition = dyn_cast<scf::IfOp>(op))
     return runIf(condition);
   if (auto it = dyn_cast<OneThreadOp>(op)) {
-    llvm::SaveAndRestore<Event::Who> saved(acting, it.getEachWarp() ? Event::EachWarp
-                                                                    : Event::First);
+    llvm::SaveAndRestore<Event::Who> saved(acting,
+                                           it.getEachWarp() ? Event::EachWarp : Event::First);
     return runBlock(it.getBody().front());
   }
   if (auto it = dyn_cast<PutOp>(op))
@@ -211,8 +211,8 @@ LogicalResult Tracer::get(GetOp op) {
   held[channel].push_back(position);
   bool isSum = op.getChannel().getType().getAccumulator() != nullptr;
   for (auto [i, buffer] : llvm::enumerate(op.getBuffers())) {
-    Known &it = known[buffer] = {isSum ? Known::Sum : Known::Slot, position, channel, nullptr,
-                                 isSum};
+    Known &it =
+        known[buffer] = {isSum ? Known::Sum : Known::Slot, position, channel, nullptr, isSum};
     it.slot = slot;
     it.buffer = i;
   }

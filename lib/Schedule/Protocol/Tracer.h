@@ -34,10 +34,11 @@ class Tracer {
 public:
   Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance,
          const Overlaps &overlaps, const Followed &followed)
-      : groups(groups), role(groups.getRole(role)), instance(instance), overlaps(overlaps), followed(followed),
-        result{role, copy, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
-        puts(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
-        held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
+      : groups(groups), role(groups.getRole(role)), instance(instance), overlaps(overlaps),
+        followed(followed), result{role, copy, {}, instance.getNumber()},
+        uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
+        atSlot(groups.getCaptures().size()), held(groups.getCaptures().size()),
+        acquired(groups.getCaptures().size()) {}
 
   mlir::FailureOr<Trace> run() {
     mlir::Region &region = groups.getBodies()[result.role];
