@@ -10,7 +10,8 @@ using namespace kiln::tile;
 using analysis::Clash;
 using analysis::Proxy;
 
-static constexpr unsigned kThreads = 3;
+/// The threads of a copy that write apart.
+static constexpr unsigned kWriters = 3;
 
 //===- Pieces -------------------------------------------------------------------------------===//
 
@@ -24,12 +25,12 @@ void Replay::addPiece(Piece piece) {
 /// Of a slot: how many copies fill it, each with one part, or with one for each thread.
 unsigned Replay::countCells(unsigned capture, unsigned &ofWriter) {
   unsigned copies = 1;
-  ofWriter = kThreads;
+  ofWriter = kWriters;
   for (Region &region : groups.getBodies())
     for (Operation *user : region.getArgument(capture).getUsers())
       if (auto put = dyn_cast<PutOp>(user)) {
         copies = groups.getRole(region.getRegionNumber()).getCopies();
-        ofWriter = put.getBytes() > 0 ? 1 : kThreads;
+        ofWriter = put.getBytes() > 0 ? 1 : kWriters;
       }
   return copies * programs * ofWriter;
 }
@@ -37,7 +38,7 @@ unsigned Replay::countCells(unsigned capture, unsigned &ofWriter) {
 void Replay::addSlots(unsigned capture) {
   ChannelOp channel = getChannel(groups, capture);
   bool isOfSums = channel.getType().getAccumulator() != nullptr;
-  unsigned ofWriter = kThreads, count = isOfSums ? kThreads : countCells(capture, ofWriter);
+  unsigned ofWriter = kWriters, count = isOfSums ? kWriters : countCells(capture, ofWriter);
   for (unsigned program = 0; program < programs; ++program) {
     firstSlot[program * groups.getCaptures().size() + capture] = pieces.size();
     for (int64_t slot = 0; slot < int64_t(channel.getType().getDepth()); ++slot) {
@@ -59,7 +60,7 @@ void Replay::addPieces() {
   for (Value capture : groups.getCaptures())
     if (auto alloc = capture.getDefiningOp<AllocOp>())
       for (unsigned program = 0; program < programs; ++program)
-        addPiece({alloc, program, {}, false, false, 0, kThreads, kThreads, kThreads});
+        addPiece({alloc, program, {}, false, false, 0, kWriters, kWriters, kWriters});
   for (auto [role, region] : llvm::enumerate(groups.getBodies()))
     region.walk([&, role = role](Operation *op) {
       bool isAlloc = isa<AllocOp>(op);
@@ -68,7 +69,7 @@ void Replay::addPieces() {
       for (auto [i, trace] : llvm::enumerate(traces))
         if (trace.role == role) {
           byTrace[{op, unsigned(i)}] = pieces.size();
-          addPiece({op, trace.program, {}, false, true, 0, kThreads, kThreads, kThreads});
+          addPiece({op, trace.program, {}, false, true, 0, kWriters, kWriters, kWriters});
         }
     });
 }
