@@ -5,6 +5,106 @@
 
 using namespace kiln::analysis;
 
+//===- One byte -----------------------------------------------------------------------------===//
+
+/// The event takes the place of its agent's earlier one.
+static void note(std::vector<Event> &events, const Event &event) {
+  auto isOwn = [&](const Event &other) {
+    return other.agent == event.agent && other.proxy == event.proxy;
+  };
+  auto at = std::find_if(events.begin(), events.end(), isOwn);
+  if (at == events.end())
+    events.push_back(event);
+  else
+    at->tick = std::max(at->tick, event.tick);
+}
+
+/// Adds an event of a thread's to some. Who follows it follows what it follows, which need not be
+/// kept; but who is told that an engine has ended is told of nothing else.
+static void noteLast(std::vector<Event> &events, const HappensBefore &order, Agent thread,
+                     const Event &event) {
+  auto isBefore = [&](const Event &other) { return order.follows(thread, event, other); };
+  if (!order.isQueue(event.agent))
+    events.erase(std::remove_if(events.begin(), events.end(), isBefore), events.end());
+  note(events, event);
+}
+
+static Clash makeClash(const HappensBefore &order, Agent thread, Clash::Kind kind,
+                       const Event &other) {
+  return {order.knows(thread, other) ? Clash::Kind::TensorFence : kind, 0, other};
+}
+
+std::optional<Clash> ByteHistory::read(const HappensBefore &order, Agent thread,
+                                       const Event &event) {
+  if (writes.empty())
+    return Clash{Clash::Kind::Unwritten, 0, {}};
+  bool byEngine = event.proxy != Proxy::Generic;
+  auto isKnown = [&](const Event &write) { return order.follows(thread, event, write); };
+  auto isFound = [&](const Event &write) { return !byEngine || order.finds(thread, write); };
+  // Of writes in any order, which all wrote the same, one is enough; of updates all are needed.
+  if (std::none_of(writes.begin(), writes.end(), isKnown))
+    return makeClash(order, thread, Clash::Kind::AfterWrite, writes.front());
+  if (std::none_of(writes.begin(), writes.end(), isFound))
+    return Clash{Clash::Kind::BehindFence, 0, writes.front()};
+  for (const Event &update : updates) {
+    if (!isKnown(update))
+      return makeClash(order, thread, Clash::Kind::AfterWrite, update);
+    if (!isFound(update))
+      return Clash{Clash::Kind::BehindFence, 0, update};
+  }
+  noteLast(reads, order, thread, event);
+  return std::nullopt;
+}
+
+std::optional<Clash> ByteHistory::write(const HappensBefore &order, Agent thread,
+                                        const Event &event, bool isSame, Reads kind) {
+  bool isOrdered = true;
+  for (const std::vector<Event> *events : {&writes, &updates})
+    for (const Event &write : *events) {
+      bool isKnown = order.follows(thread, event, write);
+      isOrdered &= isKnown;
+      if (!isKnown && (!isSame || events == &updates))
+        return makeClash(order, thread, Clash::Kind::AfterWrite, write);
+      if (event.proxy == Proxy::Async && !order.finds(thread, write))
+        return Clash{Clash::Kind::BehindFence, 0, write};
+    }
+  for (const Event &read : reads)
+    if (!order.follows(thread, event, read) && !isSame)
+      return makeClash(order, thread, Clash::Kind::AfterRead, read);
+  for (const Event &read : reads)
+    if (kind == Reads::NeedFences && event.proxy == Proxy::Async && read.proxy == Proxy::Generic &&
+        !order.finds(thread, read))
+      return Clash{Clash::Kind::BehindFence, 0, read};
+  if (!isSame || isOrdered)
+    writes.clear();
+  if (!isSame)
+    reads.clear();
+  updates.clear();
+  note(writes, event);
+  return std::nullopt;
+}
+
+std::optional<Clash> ByteHistory::update(const HappensBefore &order, Agent thread,
+                                         const Event &event) {
+  if (writes.empty())
+    return Clash{Clash::Kind::Unwritten, 0, {}};
+  for (const Event &write : writes) {
+    if (!order.follows(thread, event, write))
+      return makeClash(order, thread, Clash::Kind::AfterWrite, write);
+    if (event.proxy == Proxy::Async && !order.finds(thread, write))
+      return Clash{Clash::Kind::BehindFence, 0, write};
+  }
+  for (const Event &read : reads)
+    if (!order.follows(thread, event, read))
+      return makeClash(order, thread, Clash::Kind::AfterRead, read);
+  if (!order.isQueue(event.agent))
+    reads.clear();
+  noteLast(updates, order, thread, event);
+  return std::nullopt;
+}
+
+//===- Many ---------------------------------------------------------------------------------===//
+
 AccessHistory::AccessHistory(const HappensBefore &order, size_t size)
     : order(&order), bytes(size, 0), states(1) {
   states.front().bytes = size;
@@ -83,100 +183,20 @@ std::optional<Clash> AccessHistory::visit(size_t first, size_t count, const bool
   return std::nullopt;
 }
 
-/// The event takes the place of its agent's earlier one.
-static void note(std::vector<Event> &events, const Event &event) {
-  auto isOwn = [&](const Event &other) {
-    return other.agent == event.agent && other.proxy == event.proxy;
-  };
-  auto at = std::find_if(events.begin(), events.end(), isOwn);
-  if (at == events.end())
-    events.push_back(event);
-  else
-    at->tick = std::max(at->tick, event.tick);
-}
-
-Clash AccessHistory::clash(Agent thread, Clash::Kind kind, const Event &other) const {
-  return {order->knows(thread, other) ? Clash::Kind::TensorFence : kind, 0, other};
-}
-
-/// Who follows this one follows what it follows; but who is told that an engine has ended is told
-/// of nothing else.
-void AccessHistory::noteLast(std::vector<Event> &events, Agent thread, const Event &event) const {
-  auto isBefore = [&](const Event &other) { return order->follows(thread, event, other); };
-  if (!order->isQueue(event.agent))
-    events.erase(std::remove_if(events.begin(), events.end(), isBefore), events.end());
-  note(events, event);
-}
-
 std::optional<Clash> AccessHistory::read(Agent thread, const Event &event, size_t first,
                                          size_t count) {
-  bool byEngine = event.proxy != Proxy::Generic;
-  auto isKnown = [&](const Event &write) { return order->follows(thread, event, write); };
-  auto isFound = [&](const Event &write) { return !byEngine || order->finds(thread, write); };
-  auto step = [&](State &state, bool) -> std::optional<Clash> {
-    const std::vector<Event> &writes = state.writes, &updates = state.updates;
-    if (writes.empty())
-      return Clash{Clash::Kind::Unwritten, 0, {}};
-    // Of writes in any order, which all wrote the same, one is enough; of updates all are needed.
-    if (std::none_of(writes.begin(), writes.end(), isKnown))
-      return clash(thread, Clash::Kind::AfterWrite, writes.front());
-    if (std::none_of(writes.begin(), writes.end(), isFound))
-      return Clash{Clash::Kind::BehindFence, 0, writes.front()};
-    for (const Event &update : updates)
-      if (!isKnown(update) || !isFound(update))
-        return isKnown(update) ? Clash{Clash::Kind::BehindFence, 0, update}
-                               : clash(thread, Clash::Kind::AfterWrite, update);
-    noteLast(state.reads, thread, event);
-    return std::nullopt;
-  };
-  return visit(first, count, nullptr, step);
+  return visit(first, count, nullptr,
+               [&](State &state, bool) { return state.read(*order, thread, event); });
 }
 
 std::optional<Clash> AccessHistory::write(Agent thread, const Event &event, size_t first,
                                           size_t count, const bool *isSame) {
-  auto step = [&](State &state, bool same) -> std::optional<Clash> {
-    bool isOrdered = true;
-    for (const std::vector<Event> *events : {&state.writes, &state.updates})
-      for (const Event &write : *events) {
-        bool isKnown = order->follows(thread, event, write);
-        isOrdered &= isKnown;
-        if (!isKnown && (!same || events == &state.updates))
-          return clash(thread, Clash::Kind::AfterWrite, write);
-        if (event.proxy == Proxy::Async && !order->finds(thread, write))
-          return Clash{Clash::Kind::BehindFence, 0, write};
-      }
-    for (const Event &read : state.reads)
-      if (!order->follows(thread, event, read) && !same)
-        return clash(thread, Clash::Kind::AfterRead, read);
-    if (!same || isOrdered)
-      state.writes.clear();
-    if (!same)
-      state.reads.clear();
-    state.updates.clear();
-    note(state.writes, event);
-    return std::nullopt;
-  };
-  return visit(first, count, isSame, step);
+  return visit(first, count, isSame,
+               [&](State &state, bool same) { return state.write(*order, thread, event, same); });
 }
 
 std::optional<Clash> AccessHistory::update(Agent thread, const Event &event, size_t first,
                                            size_t count) {
-  auto step = [&](State &state, bool) -> std::optional<Clash> {
-    if (state.writes.empty())
-      return Clash{Clash::Kind::Unwritten, 0, {}};
-    for (const Event &write : state.writes) {
-      if (!order->follows(thread, event, write))
-        return clash(thread, Clash::Kind::AfterWrite, write);
-      if (event.proxy == Proxy::Async && !order->finds(thread, write))
-        return Clash{Clash::Kind::BehindFence, 0, write};
-    }
-    for (const Event &read : state.reads)
-      if (!order->follows(thread, event, read))
-        return clash(thread, Clash::Kind::AfterRead, read);
-    if (!order->isQueue(event.agent))
-      state.reads.clear();
-    noteLast(state.updates, thread, event);
-    return std::nullopt;
-  };
-  return visit(first, count, nullptr, step);
+  return visit(first, count, nullptr,
+               [&](State &state, bool) { return state.update(*order, thread, event); });
 }

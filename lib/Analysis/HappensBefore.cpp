@@ -38,9 +38,23 @@ HappensBefore::PairHash::operator()(const std::pair<const Clock *, const Clock *
   return first / alignof(Clock) * 31 + second / alignof(Clock);
 }
 
+/// What both have.
+static std::shared_ptr<const Clock> merge(const std::shared_ptr<const Clock> &a,
+                                          const std::shared_ptr<const Clock> &b) {
+  if (b->covers(*a) || a->covers(*b))
+    return b->covers(*a) ? b : a;
+  auto made = std::make_shared<Clock>(*a);
+  made->join(*b);
+  return made;
+}
+
 HappensBefore::Shared HappensBefore::join(const Shared &a, const Shared &b) {
+  // Of few agents it costs less to make it than to look it up.
+  constexpr size_t few = 64;
   if (a == b)
     return a;
+  if (a->size() <= few && b->size() <= few)
+    return merge(a, b);
   // Those who meet come one behind the other.
   for (const Joined &last : recent)
     if (last.a == a && last.b == b)
@@ -56,16 +70,9 @@ HappensBefore::Shared HappensBefore::find(const Shared &a, const Shared &b) {
   if (joined.size() > most)
     joined.clear();
   auto [at, isNew] = joined.try_emplace({a.get(), b.get()});
-  if (!isNew)
-    return at->second.both;
-  Shared both = b->covers(*a) ? b : a->covers(*b) ? a : nullptr;
-  if (!both) {
-    auto made = std::make_shared<Clock>(*a);
-    made->join(*b);
-    both = made;
-  }
-  at->second = {a, b, both};
-  return both;
+  if (isNew)
+    at->second = {a, b, merge(a, b)};
+  return at->second.both;
 }
 
 Knowledge HappensBefore::join(const Knowledge &a, const Knowledge &b) {

@@ -45,6 +45,25 @@ TEST_F(AccessHistoryTest, ARead) {
   EXPECT_EQ(read(1), std::nullopt);
 }
 
+TEST_F(AccessHistoryTest, AnEngineWritesBehindReadsThatAFenceHasEnded) {
+  ByteHistory byte;
+  Agent queue = order.addQueue();
+  auto fill = [&] {
+    auto clash =
+        byte.write(order, 1, order.start(queue, 1, Proxy::Async), false, Reads::NeedFences);
+    return clash ? std::optional(clash->kind) : std::nullopt;
+  };
+  EXPECT_EQ(fill(), std::nullopt);
+  order.end(queue, order.close(queue), 0);
+  EXPECT_EQ(byte.read(order, 0, order.now(0)), std::nullopt);
+  tell(0, 1);
+  order.end(queue, 1, 1);
+  EXPECT_EQ(fill(), Kind::BehindFence);
+  order.fence(0);
+  tell(0, 1);
+  EXPECT_EQ(fill(), std::nullopt);
+}
+
 TEST_F(AccessHistoryTest, AWriteFollowsAllReads) {
   EXPECT_EQ(write(0), std::nullopt);
   tell(0, 1);

@@ -21,7 +21,7 @@ tile.kernel @rewritten(%n: index) attributes {tile.warps = 8 : i64} {
           tile.write %f, %own : tensor<64xf32>, !buffer
         }
         tile.barrier all_copies
-        // expected-note@+1 {{copy 0 reads it here}}
+        // expected-note@+1 {{copy 1 of role "all" reads it here}}
         %y = tile.read %own : !buffer -> tensor<64xf32>
       }
     }
@@ -44,10 +44,11 @@ tile.kernel @apart() attributes {tile.warps = 8 : i64} {
       %first = arith.cmpi eq, %copy, %c0 : index
       %f = arith.constant dense<1.0> : tensor<64xf32>
       scf.if %first {
+        // expected-note@+1 {{copy 0 of role "all" writes it here}}
         tile.write %f, %own : tensor<64xf32>, !buffer
       }
       tile.barrier
-      // expected-error@+1 {{expected the buffer to be written in front of a tile.barrier all_copies before it is read}}
+      // expected-error@+1 {{expected a tile.barrier of all copies between this and another access to the buffer}}
       %y = tile.read %own : !buffer -> tensor<64xf32>
     }
   }
@@ -73,11 +74,12 @@ tile.kernel @lagging() attributes {tile.warps = 8 : i64} {
         tile.barrier all_copies
       }
       scf.if %second {
+        // expected-note@+1 {{copy 1 of role "all" writes it here}}
         tile.write %f, %own : tensor<64xf32>, !buffer
       }
       tile.barrier all_copies
       scf.if %first {
-        // expected-error@+1 {{expected the buffer to be written in front of a tile.barrier all_copies before it is read}}
+        // expected-error@+1 {{expected a tile.barrier of all copies between this and another access to the buffer}}
         %y = tile.read %own : !buffer -> tensor<64xf32>
         tile.barrier all_copies
       }
@@ -96,6 +98,7 @@ tile.kernel @roles() attributes {tile.warps = 2 : i64} {
   tile.warp_groups(%own : !buffer) {
     role #tile.role<"one", warps = 1> {
       %f = arith.constant dense<1.0> : tensor<64xf32>
+      // expected-note@+1 {{copy 0 of role "one" writes it here}}
       tile.write %f, %own : tensor<64xf32>, !buffer
     }
     role #tile.role<"two", warps = 1> {

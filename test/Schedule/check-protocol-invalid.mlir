@@ -152,12 +152,14 @@ tile.kernel @others(%a: !view) attributes {tile.warps = 5 : i64} {
 !b = !tile.buffer<32xf32>
 !ring = !tile.channel<1, !b>
 tile.kernel @lanes(%a: !view) attributes {tile.warps = 2 : i64} {
+  // expected-note@+1 {{the ring}}
   %ring = tile.channel full = 1 empty = 1 : !ring
   // expected-note@+1 {{found for program 0 of 1}}
   tile.warp_groups(%a, %ring : !view, !ring) {
     role #tile.role<"load", warps = 1> {
       %s0 = arith.constant 0 : i32
       %c0 = arith.constant 0 : index
+      // expected-note@+1 {{role "load" fills it again here}}
       tile.put %ring[%s0, %s0] bytes = 128 : !ring {
       ^bb0(%x: !b):
         tile.copy_in %a[%c0], %x {atom = #nvptx.tma} : !view, !b
@@ -167,6 +169,7 @@ tile.kernel @lanes(%a: !view) attributes {tile.warps = 2 : i64} {
       %s0 = arith.constant 0 : i32
       %c0 = arith.constant 0 : index
       %x = tile.get %ring[%s0, %s0] : !ring
+      // expected-note@+1 {{copy 0 of role "use" reads it here}}
       %t = tile.read %x : !b -> tensor<32xf32>
       // expected-error@+1 {{expected 'lanes', since lanes read the slot into registers and one of them arrives for all}}
       tile.release %ring[%s0] : !ring
@@ -183,12 +186,14 @@ tile.kernel @lanes(%a: !view) attributes {tile.warps = 2 : i64} {
 !b = !tile.buffer<32xf32>
 !ring = !tile.channel<1, !b>
 tile.kernel @unfenced(%a: !view) attributes {tile.warps = 2 : i64} {
+  // expected-note@+1 {{the ring}}
   %ring = tile.channel full = 1 empty = 1 : !ring
   // expected-note@+1 {{found for program 0 of 1}}
   tile.warp_groups(%a, %ring : !view, !ring) {
     role #tile.role<"load", warps = 1> {
       %s0 = arith.constant 0 : i32
       %c0 = arith.constant 0 : index
+      // expected-note@+1 {{role "load" fills it again here}}
       tile.put %ring[%s0, %s0] bytes = 128 : !ring {
       ^bb0(%x: !b):
         tile.copy_in %a[%c0], %x {atom = #nvptx.tma} : !view, !b
@@ -198,6 +203,7 @@ tile.kernel @unfenced(%a: !view) attributes {tile.warps = 2 : i64} {
       %s0 = arith.constant 0 : i32
       %c0 = arith.constant 0 : index
       %x = tile.get %ring[%s0, %s0] : !ring
+      // expected-note@+1 {{copy 0 of role "use" reads it here}}
       %t = tile.read %x : !b -> tensor<32xf32>
       // expected-error@+1 {{expected a tile.fence shared behind what lanes read of the slot, since an engine fills it again}}
       tile.release %ring[%s0] lanes : !ring

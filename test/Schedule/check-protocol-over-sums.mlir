@@ -14,7 +14,7 @@
 // M234: 'tile.start_dot' op expected a tile.fence tensor_before and a tile.barrier behind the tile.fill, since one thread starts the dot
 // LANES: 'tile.channel' op expected empty = 4, one arrival of each warp that releases it
 // UNREAD: 'tile.release' op expected a dot in front that reads what was written over the sum
-// ONE: 'tile.fetch' op expected a slot that all threads have waited for, got one that was got 'to_start'
+// ONE: 'tile.fetch' op expected a slot that all threads have waited for, got one that some have not
 // LATE: 'tile.fetch' op expected a sum that nothing has been written over
 // TWICE: 'tile.fill' op expected a sum that nothing was written over, since dots may read it
 // EMPTY: 'tile.channel' op expected empty = 1, one arrival of each warp that releases it, or copy that commits to, got 4

@@ -6,6 +6,7 @@
 !view = !tile.view<?x?xf16>
 !ring = !tile.channel<1, own, !tile_>
 tile.kernel @reading(%a: !view) attributes {tile.warps = 4 : i64} {
+  // expected-note@+1 {{the ring}}
   %ring = tile.channel full = 4 empty = 4 {tile.shared_offset = 0 : i64} : !ring
   // expected-note@+1 {{found for program 0 of 1}}
   tile.warp_groups(%a, %ring : !view, !ring) {
@@ -20,8 +21,8 @@ tile.kernel @reading(%a: !view) attributes {tile.warps = 4 : i64} {
       }
       tile.wait_puts in_flight = 0
       tile.barrier
-      // expected-note@+1 {{which is used here}}
       %x = tile.get %ring[%s0, %s0] : !ring
+      // expected-note@+1 {{which is used here}}
       %t = tile.read %x : !tile_ -> tensor<64x64xf16>
       tile.release %ring[%s0] lanes : !ring
       // expected-error@+1 {{expected a tile.barrier of all copies between this and another use of its place of shared memory}}
@@ -76,6 +77,7 @@ tile.kernel @lost() attributes {tile.warps = 2 : i64} {
       %f = arith.constant dense<1.0> : tensor<64xf32>
       tile.write %f, %one : tensor<64xf32>, !buffer
       tile.barrier
+      // expected-note@+1 {{its place is used here}}
       tile.write %f, %other : tensor<64xf32>, !buffer
       tile.barrier
       // expected-error@+1 {{expected the buffer to hold what was written to it, got one that shares its place of shared memory with what was used since}}
@@ -103,6 +105,7 @@ tile.kernel @scratch(%n: index) attributes {tile.warps = 2 : i64} {
       tile.write %f, %one : tensor<64xf32, #w>, !buffer
       tile.barrier
       scf.for %i = %c0 to %n step %c1 {
+        // expected-note@+1 {{its place is used here}}
         %r = tile.reduce %f axis = 0 {tile.shared_offset = 0 : i64} : tensor<64xf32, #w> -> tensor<f32, #s> {
         ^bb0(%left: f32, %right: f32):
           %a = arith.addf %left, %right : f32

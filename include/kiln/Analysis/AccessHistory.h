@@ -19,7 +19,7 @@ struct Clash {
     Unwritten,   ///< nothing was ever written there
     AfterWrite,  ///< nothing orders it with a write
     AfterRead,   ///< nothing orders it with a read
-    BehindFence, ///< it is an engine's, which does not find the write
+    BehindFence, ///< it is an engine's, which does not find the write, or the read
     TensorFence, ///< what orders the two does not order uses of tensor memory
   };
   Kind kind;
@@ -27,31 +27,42 @@ struct Clash {
   Event other;   ///< what it clashes with
 };
 
+/// Whether a read that a thread has made may still be under way when an engine writes there, if no
+/// fence stands in between, though the thread has told of it.
+enum class Reads { AreDone, NeedFences };
+
+/// What was done to one byte, or to what is always written and read as one.
+struct ByteHistory {
+  std::vector<Event> writes, updates, reads;
+
+  /// An access that a thread makes or starts; the event is its own or that of a queue. What it
+  /// clashes with, or nothing; if it clashes nothing changes.
+  std::optional<Clash> read(const HappensBefore &order, Agent thread, const Event &event);
+  /// `isSame` says whether just that is there already: copies of a value are stored by all who hold
+  /// one, in any order.
+  std::optional<Clash> write(const HappensBefore &order, Agent thread, const Event &event,
+                             bool isSame = false, Reads kind = Reads::AreDone);
+  /// Reads, writes or both as one, in any order with others of its kind.
+  std::optional<Clash> update(const HappensBefore &order, Agent thread, const Event &event);
+
+  bool operator==(const ByteHistory &other) const {
+    return writes == other.writes && updates == other.updates && reads == other.reads;
+  }
+};
+
+/// The histories of many bytes, where neighbours have the same.
 class AccessHistory {
 public:
   AccessHistory(const HappensBefore &order, size_t bytes);
 
-  /// An access that a thread makes or starts; the event is its own or that of a queue. What it
-  /// clashes with, or nothing; if it clashes nothing changes.
   std::optional<Clash> read(Agent thread, const Event &event, size_t first, size_t count);
-  /// `isSame` says of bytes whether just that is there already: copies of a value are stored by all
-  /// who hold one, in any order.
   std::optional<Clash> write(Agent thread, const Event &event, size_t first, size_t count,
                              const bool *isSame = nullptr);
-  /// Reads, writes or both as one, in any order with others of its kind.
   std::optional<Clash> update(Agent thread, const Event &event, size_t first, size_t count);
 
 private:
-  struct State {
-    std::vector<Event> writes, updates, reads;
-    bool operator==(const State &other) const {
-      return writes == other.writes && updates == other.updates && reads == other.reads;
-    }
-  };
+  using State = ByteHistory;
   using Id = uint32_t;
-  Clash clash(Agent thread, Clash::Kind kind, const Event &other) const;
-  /// Adds an event to some, of which those that it stands behind need not be kept.
-  void noteLast(std::vector<Event> &events, Agent thread, const Event &event) const;
   /// A state that bytes are in, so many of them; none if it is unused. What the visit of this
   /// number makes of it, for bytes that it changes and for those that it leaves the same.
   struct Kept {

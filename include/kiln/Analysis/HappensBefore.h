@@ -49,6 +49,7 @@ public:
   /// Whether it has all that the other one has.
   bool covers(const Clock &other) const;
   bool isEmpty() const { return ticks.empty(); }
+  size_t size() const { return ticks.size(); }
 
 private:
   std::vector<Tick> ticks;

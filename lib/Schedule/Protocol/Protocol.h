@@ -9,18 +9,16 @@
 //    `i - depth` was released by all, and got once it was put; so whether all traces reach their
 //    ends does not depend on who is faster (Kahn, "The semantics of a simple language for parallel
 //    programming", 1974), and a round that moves nobody is a deadlock.
-// 4. `checkPhases` asks whether the chip sees the same (Phases.cpp): a barrier tells a phase by its
-//    parity alone, so a wait must never come when the barrier may be two phases off.
+// 4. `Replay` asks of what they did in that order what is ordered with what, and whether accesses
+//    to a buffer are (Replay.h): by the same clocks as the emulator, so what is missing in front of
+//    an access is told by both accesses and by what would have ordered them (Blame.cpp).
 //
-// A role's own ring, into which it puts and from which it gets, holds nobody up: its uses are
-// ordered by the barriers of all its warps alone. Part 3 asks that one stands between each copy's
-// wait for its part of a use and any get of it, and between each release and any put into the slot
-// again. A slot that dots in flight read is released once they were waited for, and the barrier in
-// front of its get publishes what warps have brought, since an engine reads it.
+// A role's own ring, into which it puts and from which it gets, holds nobody up: only barriers of
+// its copies and their waits for what they put order its uses.
 //
 // An accumulator in tensor memory is put in two steps: it is acquired, and committed once dots have
-// been started into it. The chip ends dots in order and waits for nobody, so what a commit tells of
-// counts as done at once.
+// been started into it. The chip ends dots in order and waits for nobody, so in part 3 what a
+// commit tells of counts as done at once. Fences of tensor memory part 2 follows by itself.
 //
 // A number that one role hands to others through a slot of one element is the instance's to say:
 // its maker has it from where it hands it over on, and each reader that of the use that it got. Of
@@ -46,6 +44,7 @@
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
@@ -138,37 +137,51 @@ struct Reach {
   int64_t bytes = 0;
 };
 
-/// One thing that a copy of a role does to a channel or with the other copies.
+/// One thing that a copy of a role does to a channel, to memory, or with others.
 struct Event {
-  enum Kind { Acquire, Put, Arrive, Get, Release, Meet } kind;
-  /// The captured channel, and which use of it; for Meet, which of the copy's meetings.
-  unsigned channel;
-  int64_t position;
-  mlir::Operation *op;
-  /// How many barriers of all the role's warps the copy has passed, and how many of these publish;
-  /// and, of a put into the role's own ring, the use of the slot before it; -1 if none.
-  int64_t barriers = 0, published = 0, before = -1;
-  /// Of a get from the role's own ring: whether dots in flight read the slot, in whichever trip.
-  bool isReadByDots = false;
-  /// Of a put or a release where programs of a cluster share tiles out; none of all others.
+  enum Kind {
+    Acquire, ///< waits until the slot is empty, which dots or a tile.fill write next
+    Put,     ///< the same, of who writes it by copies or by its warps
+    Fill,    ///< tells that the slot is full, or will be
+    Get,
+    Release,
+    Meet, ///< all copies of the role
+    // What waits for no other copy:
+    Barrier, ///< the warps of the copy
+    Fence,
+    Read,
+    Write,
+    Use,  ///< of scratch
+    Copy, ///< starts a copy into a slot
+    WaitPuts,
+    DotRead, ///< what the next StartDot reads, and writes
+    DotWrite,
+    StartDot,
+    WaitDots,
+    Store, ///< starts a copy out of a buffer
+    WaitStores,
+  } kind;
+  /// The threads of the copy that do it.
+  enum Who : uint8_t { All, EachWarp, First } who = All;
+  /// The captured channel, and which use of it; for Meet, which of the copy's meetings; of a wait,
+  /// how many may be under way behind it.
+  unsigned channel = 0;
+  int64_t position = 0;
+  mlir::Operation *op = nullptr;
+  /// Of an access: the slot and which of its buffers, or else the op that has the memory.
+  int64_t slot = 0;
+  unsigned buffer = 0;
+  mlir::Operation *piece = nullptr;
+  /// Of a put, a copy or a release where programs of a cluster share tiles out; none of all others.
   std::vector<Reach> reaches = {};
-};
 
-/// A read or a write of a buffer of the program, and how many barriers of all the role's warps the
-/// copy has passed.
-struct BufferAccess {
-  mlir::Operation *buffer;
-  bool isWrite;
-  int64_t barriers;
-  mlir::Operation *op;
-};
-
-/// A use of a ring of the role's own, a buffer or scratch that lies where others do: by the op that
-/// has the place, and from which barrier of all the role's warps to which.
-struct PlaceUse {
-  mlir::Operation *piece;
-  int64_t first, last;
-  mlir::Operation *op;
+  /// Whether it waits until no more than some of a copy's own are under way.
+  bool isWaitForOwn() const { return kind == WaitPuts || kind == WaitDots || kind == WaitStores; }
+  /// Whether it is of a slot.
+  bool usesChannel() const {
+    return kind <= Release || (!piece && (kind == Read || kind == Write || kind == Copy ||
+                                          kind == DotRead || kind == DotWrite || kind == Store));
+  }
 };
 
 /// What of a kernel's shared memory lies on one another, once that is planned. Scratch that lies on
@@ -186,8 +199,15 @@ private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> others;
 };
 
-/// What is wrong with a read of a buffer whose place was used otherwise since it was written.
-mlir::InFlightDiagnostic refuseLost(mlir::Operation *op, mlir::Operation *buffer);
+/// The ops by whose results a trace goes on.
+class Followed {
+public:
+  explicit Followed(tile::WarpGroupsOp groups);
+  bool contains(mlir::Operation *op) const { return ops.contains(op); }
+
+private:
+  llvm::DenseSet<mlir::Operation *> ops;
+};
 
 /// How many ops a role runs at most, on one instance, for that to be followed.
 inline constexpr int64_t kMostSteps = 1 << 18;
@@ -195,8 +215,6 @@ inline constexpr int64_t kMostSteps = 1 << 18;
 struct Trace {
   unsigned role, copy;
   std::vector<Event> events;
-  std::vector<BufferAccess> accesses = {};
-  std::vector<PlaceUse> places = {};
   /// In the cluster.
   unsigned program = 0;
   /// Where it was given up, if it has too many steps to be followed.
@@ -205,9 +223,8 @@ struct Trace {
   bool draws = false;
   /// Whether it steps over uses of some slot that it uses itself, which are other copies'.
   bool skips = false;
-  /// The barriers it has come to that publish, outside of puts and not for global memory; and those
-  /// of them behind which an engine reads what warps wrote in front of them.
-  llvm::SmallSetVector<mlir::Operation *, 8> publishing = {}, needed = {};
+  /// The barriers it has come to that publish, outside of puts and not for global memory.
+  llvm::SmallSetVector<mlir::Operation *, 8> publishing = {};
 };
 
 /// Events of all traces in an order in which they may happen, each with the number of its trace.
@@ -217,25 +234,10 @@ using Order = std::vector<std::pair<unsigned, const Event *>>;
 mlir::LogicalResult checkPrepared(tile::WarpGroupsOp groups);
 mlir::LogicalResult checkCounts(tile::WarpGroupsOp groups);
 mlir::FailureOr<Trace> trace(tile::WarpGroupsOp groups, unsigned role, unsigned copy,
-                             const Instance &instance, const Overlaps &overlaps);
+                             const Instance &instance, const Overlaps &overlaps,
+                             const Followed &followed);
 mlir::FailureOr<Order> play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
                             const Instance &instance);
-
-/// Whether parities tell each wait what it asks.
-mlir::LogicalResult checkPhases(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
-                                const Order &order, const Instance &instance);
-
-/// Of the uses of roles' own rings: whether barriers order them.
-mlir::LogicalResult checkOwnRings(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
-                                  const Instance &instance);
-
-/// Whether barriers of all copies of a role order what they write to buffers of the program and
-/// read there.
-mlir::LogicalResult checkBuffers(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
-                                 const Instance &instance);
-/// Whether such barriers stand between uses of what lies at one place.
-mlir::LogicalResult checkPlaces(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
-                                const Overlaps &overlaps, const Instance &instance);
 
 /// Whether other roles or later ops may wait for what an op, or one inside it, does; what has none
 /// of these need not be run. A barrier that is there for global memory alone is met alike by all

@@ -14,10 +14,13 @@ public:
   explicit Rounds(tile::WarpGroupsOp groups) : groups(groups), uses(groups.getCaptures().size()) {}
   /// What the roles did on an instance.
   void add(llvm::ArrayRef<Trace> traces);
-  /// The next instance, if some ring was not gone round and the last such instance went further.
+  /// The next instance, if some ring was not gone round and the last such instance went further
+  /// round one of these.
   std::optional<Instance> getLonger();
 
 private:
+  int64_t getWanted(unsigned capture);
+
   tile::WarpGroupsOp groups;
   /// The most uses of each channel on one instance.
   llvm::SmallVector<int64_t> uses;

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -41,11 +42,10 @@ LogicalResult Tracer::runOp(Operation *op) {
     return failure();
   // Most steps compute numbers, which lie nowhere and meet nobody.
   if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
-    return runScalar(op);
-  if (!isa<AllocOp>(op) && failed(touch(op, op)))
-    return failure();
+    return followed.contains(op) ? runScalar(op) : success();
+  useScratch(op);
   if (!isa<BarrierOp>(op) && meetsOtherCopies(op)) {
-    result.events.push_back({Event::Meet, 0, meetings++, op});
+    add(Event::Meet, op).position = meetings++;
     return runScalar(op);
   }
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -54,31 +54,15 @@ LogicalResult Tracer::runOp(Operation *op) {
     return runWhile(loop);
   if (auto condition = dyn_cast<scf::IfOp>(op))
     return runIf(condition);
-  if (auto it = dyn_cast<OneThreadOp>(op))
+  if (auto it = dyn_cast<OneThreadOp>(op)) {
+    llvm::SaveAndRestore<Event::Who> saved(acting,
+                                           it.getEachWarp() ? Event::EachWarp : Event::First);
     return runBlock(it.getBody().front());
+  }
   if (auto it = dyn_cast<PutOp>(op))
     return put(it);
-  if (auto it = dyn_cast<GetOp>(op)) {
-    if (failed(use(op, it.getChannel(), it.getSlot(), it.getPhase(), Event::Get)))
-      return failure();
-    unsigned channel = getCapture(it.getChannel());
-    int64_t position = result.events.back().position;
-    if (it.getToStart() && isSecondOfPair(it.getChannel()))
-      result.events.pop_back();
-    if (isOfNothing(it.getChannel()))
-      for (; !said.empty(); said.erase(said.begin()))
-        written.erase(*said.begin());
-    held[channel].push_back(position);
-    bool isSum = it.getChannel().getType().getAccumulator() != nullptr;
-    for (Value buffer : it.getBuffers())
-      known[buffer] = {isSum ? Known::Sum : Known::Slot, position, channel, nullptr, isSum};
-    if (it.getToStart())
-      gotToStart.insert({channel, position});
-    wasTold |= isSum || isReadUntilCommit(it);
-    if (isCopiedByWarps(channel))
-      unseen.insert({channel, position});
-    return success();
-  }
+  if (auto it = dyn_cast<GetOp>(op))
+    return get(it);
   if (auto it = dyn_cast<AcquireOp>(op))
     return acquire(it);
   if (auto it = dyn_cast<CommitOp>(op))
@@ -90,7 +74,7 @@ LogicalResult Tracer::runOp(Operation *op) {
   if (auto it = dyn_cast<FenceOp>(op))
     return fence(it);
   if (auto it = dyn_cast<WaitPutsOp>(op)) {
-    waitPuts(it);
+    add(Event::WaitPuts, op).position = it.getInFlight();
     return success();
   }
   if (auto it = dyn_cast<ReleaseOp>(op))
@@ -119,17 +103,18 @@ LogicalResult Tracer::runOp(Operation *op) {
   if (auto it = dyn_cast<WaitOp>(op))
     return wait(it);
   if (auto it = dyn_cast<ReadOp>(op)) {
-    if (failed(access(op, it.getBuffer(), /*isWrite=*/false)))
+    if (failed(access(op, it.getBuffer(), Event::Read)))
       return failure();
     readNumber(it);
     return success();
   }
   if (auto it = dyn_cast<WriteOp>(op))
-    return access(op, it.getBuffer(), /*isWrite=*/true);
+    return access(op, it.getBuffer(), Event::Write);
   if (auto it = dyn_cast<CopyOutOp>(op))
     return copyOut(it);
   if (auto it = dyn_cast<WaitStoresOp>(op)) {
-    waitStores(it.getInFlight());
+    stores = std::min<int64_t>(stores, it.getInFlight());
+    add(Event::WaitStores, op).position = it.getInFlight();
     return success();
   }
   if (auto it = dyn_cast<BarrierOp>(op)) {
@@ -140,12 +125,12 @@ LogicalResult Tracer::runOp(Operation *op) {
     return success();
   if (auto dot = dyn_cast<DotOp>(op))
     for (Value operand : {dot.getA(), dot.getB()})
-      if (isa<BufferType>(operand.getType()) && failed(access(op, operand, /*isWrite=*/false)))
+      if (isa<BufferType>(operand.getType()) && failed(access(op, operand, Event::Read)))
         return failure();
   if (op->getNumRegions() > 0 && matters(op))
     return fail(op->emitOpError("expected channels, dots in flight and barriers in scf.for, "
                                 "scf.while and scf.if alone"));
-  return runScalar(op);
+  return followed.contains(op) ? runScalar(op) : success();
 }
 
 //===- Channels -----------------------------------------------------------------------------===//
@@ -180,7 +165,10 @@ LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase,
   auto [last, isFirst] = own.atSlot.try_emplace(*atSlot, *atSlot - depth);
   result.skips |= position - last->second > depth;
   last->second = position;
-  result.events.push_back({kind, index, position, op});
+  Event &event = add(kind, op);
+  event.channel = index;
+  event.position = position;
+  event.slot = *atSlot;
   return success();
 }
 
@@ -196,31 +184,53 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
                 << "\", whose own ring it is, got slot " << at.value_or(-1) << " and phase "
                 << atPhase.value_or(-1));
   auto [last, isFirst] = atSlot[index].try_emplace(*at, -1);
-  if (kind == Event::Get) {
-    if (isFirst)
-      return fail(op->emitOpError("expected a slot that was put, got slot ") << *at);
-    gotFromOwn[{index, last->second}] = {result.events.size(), result.publishing.size()};
-    result.events.push_back({kind, index, last->second, op, barriers, published});
-    return touch(op, getChannel(groups, index));
-  }
-  if (failed(touch(op, getChannel(groups, index))))
-    return failure();
-  int64_t &next = puts[index].next;
-  result.events.push_back({kind, index, next, op, barriers, published, last->second});
-  // What the warps write themselves is there as soon as they have written it.
-  if (cast<PutOp>(op).getBody().front().getOps<CopyInOp>().empty())
-    result.events.push_back({Event::Arrive, index, next, op, barriers, published});
-  else
-    ownPuts.push_back({index, next});
-  filled[getChannel(groups, index)][next] = barriers;
-  last->second = next++;
+  if (kind == Event::Get && isFirst)
+    return fail(op->emitOpError("expected a slot that was put, got slot ") << *at);
+  if (kind == Event::Put)
+    last->second = puts[index].next++;
+  Event &event = add(kind, op);
+  event.channel = index;
+  event.position = last->second;
+  event.slot = *at;
   return success();
 }
 
-void Tracer::waitPuts(WaitPutsOp op) {
-  for (; ownPuts.size() > size_t(op.getInFlight()); ownPuts.pop_front())
-    result.events.push_back(
-        {Event::Arrive, ownPuts.front().first, ownPuts.front().second, op, barriers, published});
+LogicalResult Tracer::get(GetOp op) {
+  if (failed(use(op, op.getChannel(), op.getSlot(), op.getPhase(), Event::Get)))
+    return failure();
+  unsigned channel = getCapture(op.getChannel());
+  Event &event = result.events.back();
+  int64_t position = event.position, slot = event.slot;
+  if (op.getToStart() || op.getOneThread())
+    event.who = Event::First;
+  if (op.getToStart() && isSecondOfPair(op.getChannel()))
+    result.events.pop_back();
+  if (isOfNothing(op.getChannel()))
+    for (; !said.empty(); said.erase(said.begin()))
+      written.erase(*said.begin());
+  held[channel].push_back(position);
+  bool isSum = op.getChannel().getType().getAccumulator() != nullptr;
+  for (auto [i, buffer] : llvm::enumerate(op.getBuffers())) {
+    Known &it =
+        known[buffer] = {isSum ? Known::Sum : Known::Slot, position, channel, nullptr, isSum};
+    it.slot = slot;
+    it.buffer = i;
+  }
+  if (op.getToStart())
+    gotToStart.insert({channel, position});
+  wasTold |= isSum || isReadUntilCommit(op);
+  if (isCopiedByWarps(channel))
+    unseen.insert({channel, position});
+  return success();
+}
+
+/// Which buffer of a put's slot an op there fills.
+static unsigned getFilled(Operation &op) {
+  Value buffer = isa<CopyInOp>(op) ? cast<CopyInOp>(op).getBuffer() : cast<WriteOp>(op).getBuffer();
+  while (auto part = buffer.getDefiningOp<PartOp>())
+    buffer = part.getBuffer();
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  return argument ? argument.getArgNumber() : 0;
 }
 
 LogicalResult Tracer::put(PutOp op) {
@@ -232,12 +242,29 @@ LogicalResult Tracer::put(PutOp op) {
       return failure();
     tells = false;
   }
-  // What fills it is checked where bytes are; here only scalars are followed.
-  size_t event = result.events.size() - 1;
-  for (Operation &inner : op.getBody().front())
-    if (!isa<CopyInOp, WriteOp>(inner) && failed(runOp(&inner)))
+  size_t first = result.events.size() - 1;
+  Event::Who who = op.getBytes() > 0 ? Event::First : acting;
+  result.events[first].who = who;
+  unsigned channel = result.events[first].channel;
+  Known slot{Known::Slot, result.events[first].position, channel};
+  slot.slot = result.events[first].slot;
+  for (Operation &inner : op.getBody().front()) {
+    if (isa<CopyInOp, WriteOp>(inner)) {
+      slot.buffer = getFilled(inner);
+      add(isa<CopyInOp>(inner) ? Event::Copy : Event::Write, &inner, who, slot);
+    } else if (failed(runOp(&inner))) {
       return failure();
-  return instance.getClusterPrograms() > 1 ? reach(op, result.events[event].reaches) : success();
+    }
+  }
+  bool isOfOne = op.getBytes() > 0 || acting == Event::First;
+  add(Event::Fill, op, isOfOne ? Event::First : Event::EachWarp, slot);
+  std::vector<Reach> reaches;
+  if (instance.getClusterPrograms() == 1 || failed(reach(op, reaches)))
+    return success(instance.getClusterPrograms() == 1);
+  for (Event &event : MutableArrayRef(result.events).drop_front(first))
+    if (event.kind == Event::Put || event.kind == Event::Copy || event.kind == Event::Fill)
+      event.reaches = reaches;
+  return success();
 }
 
 /// Which programs the copies of a put reach, the own one without a mask.
@@ -283,7 +310,9 @@ LogicalResult Tracer::releaseOperand(ReleaseOp op) {
   acquired[channel].erase(at);
   if (isSecondOfPair(op.getChannel()))
     return success();
-  result.events.push_back({Event::Release, channel, position, op, barriers});
+  Known released{Known::Sum, position, channel};
+  released.slot = *slot;
+  add(Event::Release, op, Event::First, released);
   return instance.getClusterPrograms() > 1 ? reach(op, result.events.back().reaches) : success();
 }
 
@@ -312,25 +341,11 @@ LogicalResult Tracer::release(ReleaseOp op) {
     return fail(op.emitOpError("expected a slot that role \"")
                 << role.getName() << "\" got and has not released, got slot "
                 << (slot ? *slot : -1));
-  for (const auto &slots : reads)
-    if (llvm::is_contained(slots, std::pair(channel, *at)))
-      return fail(op.emitOpError("expected dots that read the slot to be waited for, got one in "
-                                 "flight"));
-  for (const Known &store : stores)
-    if (store.kind == Known::Slot && store.channel == channel && store.value == *at)
-      return fail(op.emitOpError("expected a tile.wait_stores for the store that still reads the "
-                                 "slot"));
   bool isCovered = covered.count({channel, *at});
   if (isCovered && !readUntilCommit.count({channel, *at}))
     return fail(op.emitOpError("expected a dot in front that reads what was written over the sum"));
   // Of a slot that dots read until a commit and others, too, those hold it by themselves.
-  bool isShared = releasesTwice(op.getChannel()), isForDots = isShared && op.getCommit();
-  if (!isOwn && !op.getLanes() && !isCovered && !isForDots && readByLanes.count({channel, *at}))
-    return fail(op.emitOpError("expected 'lanes', since lanes read the slot into registers and one "
-                               "of them arrives for all"));
-  if (!isForDots && unfenced.count({channel, *at}))
-    return fail(op.emitOpError("expected a tile.fence shared behind what lanes read of the slot, "
-                               "since an engine fills it again"));
+  bool isShared = releasesTwice(op.getChannel());
   if (!isCovered && !isShared && op.getCommit() != bool(gotToStart.count({channel, *at})))
     return fail(op.emitOpError("expected a slot that is got 'to_start' to be released by 'commit', "
                                "and no other: threads that wait for it and hold nobody up may come "
@@ -344,11 +359,6 @@ LogicalResult Tracer::release(ReleaseOp op) {
     tells = false;
   }
   int64_t position = *at;
-  if (ChannelOp ring = getChannel(groups, channel); isOwn) {
-    if (!overlaps.of(ring).empty())
-      result.places.push_back({ring, filled[ring][position], barriers, op});
-    filled[ring].erase(position);
-  }
   if (!op.getCommit())
     fenced.erase({channel, position});
   auto half = halfReleased.find({channel, position});
@@ -364,7 +374,10 @@ LogicalResult Tracer::release(ReleaseOp op) {
   }
   if (op.getCommit() && isSecondOfPair(op.getChannel()))
     return success();
-  result.events.push_back({Event::Release, channel, position, op, barriers});
+  Known released{Known::Slot, position, channel};
+  released.slot = *slot;
+  bool isOfOne = op.getCommit() || acting == Event::First;
+  add(Event::Release, op, isOfOne ? Event::First : Event::EachWarp, released);
   return instance.getClusterPrograms() > 1 ? reach(op, result.events.back().reaches) : success();
 }
 

@@ -140,14 +140,14 @@ bool Tracer::canSkip(Operation *loop) {
 
 LogicalResult Tracer::runLoop(scf::ForOp loop) {
   if (canSkip(loop))
-    return touchInside(loop);
+    return useInside(loop), success();
   std::optional<int64_t> first = getNumber(loop.getLowerBound());
   std::optional<int64_t> end = getNumber(loop.getUpperBound()), step = getNumber(loop.getStep());
   if (!first || !end || !step || *step <= 0) {
     for (Value value : loop.getResults())
       known.erase(value);
     if (!matters(loop))
-      return touchInside(loop);
+      return useInside(loop), success();
     return fail(loop.emitOpError(
         "expected bounds that extents, scalar arguments, what is loaded or handed over and the "
         "program's place give, since roles must agree on its trips"));
@@ -217,7 +217,7 @@ static llvm::SmallBitVector findTelling(scf::WhileOp loop) {
 
 LogicalResult Tracer::runWhile(scf::WhileOp loop) {
   if (canSkip(loop))
-    return touchInside(loop);
+    return useInside(loop), success();
   SmallVector<Known> carried;
   for (Value init : loop.getInits())
     carried.push_back(get(init));
@@ -253,7 +253,7 @@ LogicalResult Tracer::runWhile(scf::WhileOp loop) {
       for (Value value : loop.getResults())
         known.erase(value);
       if (!matters(loop))
-        return touchInside(loop);
+        return useInside(loop), success();
       return fail(loop.emitOpError(
           "expected a condition that extents, scalar arguments, what is loaded or handed over and "
           "the program's place give, since roles must agree on its trips"));
@@ -276,7 +276,7 @@ LogicalResult Tracer::runIf(scf::IfOp condition) {
     for (Value value : condition.getResults())
       known.erase(value);
     if (!matters(condition))
-      return touchInside(condition);
+      return useInside(condition), success();
     return fail(condition.emitOpError(
         "expected a condition that extents, scalar arguments, what is loaded or handed over and "
         "the program's place give, since roles must agree on it"));

@@ -19,7 +19,9 @@ LogicalResult Tracer::acquire(AcquireOp op) {
   unsigned channel = getCapture(op.getChannel());
   int64_t position = result.events.back().position;
   acquired[channel].push_back(position);
+  result.events.back().who = Event::First;
   known[op.getAccumulator()] = {Known::Sum, position, channel};
+  known[op.getAccumulator()].slot = result.events.back().slot;
   if (llvm::any_of(op.getAccumulator().getUsers(), llvm::IsaPred<FillOp>))
     alone.insert({channel, position});
   wasTold = true;
@@ -40,7 +42,7 @@ LogicalResult Tracer::commit(CommitOp op) {
   if (!sum.isDefined)
     return fail(op.emitOpError("expected an accumulator that some dot made, got none"));
   acquired[channel].erase(at);
-  result.events.push_back({Event::Put, channel, sum.value, op});
+  add(Event::Fill, op, Event::First, sum);
   return success();
 }
 
@@ -74,6 +76,7 @@ LogicalResult Tracer::fill(FillOp op) {
   if (failed(accessTensorMemory(op)))
     return failure();
   written.insert({sum.channel, sum.value});
+  add(Event::Write, op, acting, sum);
   sum.isDefined = true;
   known[op.getResult()] = sum;
   return success();
@@ -84,12 +87,9 @@ LogicalResult Tracer::fetch(FetchOp op) {
   if (sum.kind != Known::Sum || !llvm::is_contained(held[sum.channel], sum.value))
     return fail(op.emitOpError("expected an accumulator that role \"")
                 << role.getName() << "\" got and has not released");
-  if (gotToStart.count({sum.channel, sum.value}))
-    return fail(op.emitOpError("expected a slot that all threads have waited for, got one that was "
-                               "got 'to_start'"));
   if (covered.count({sum.channel, sum.value}))
     return fail(op.emitOpError("expected a sum that nothing has been written over"));
-  readByLanes.insert({sum.channel, sum.value});
+  add(Event::Read, op, acting, sum);
   return accessTensorMemory(op);
 }
 
@@ -119,6 +119,7 @@ LogicalResult Tracer::fence(FenceOp op) {
     if (unseen.empty() && unfenced.empty() && fenced.empty())
       return fail(op.emitOpError("expected a slot that warps of another role have copied into, or "
                                  "one of an engine's that lanes have read, got none"));
+    add(Event::Fence, op);
     unseen.clear();
     fenced.insert_range(unfenced);
     unfenced.clear();
@@ -147,6 +148,16 @@ LogicalResult Tracer::checkTold(StartDotOp op, Known filled) {
                              "tile.fill, since one thread starts the dot"));
 }
 
+/// Whether the first program of the pair starts it.
+bool Tracer::isOfOtherProgram(StartDotOp op) const {
+  return cast<MmaAtomInterface>(op.getAtom()).getPrograms() > 1 && !instance.isFirstOfPair();
+}
+
+void Tracer::addDot(Event::Kind kind, StartDotOp op, const Known &memory) {
+  if (!isOfOtherProgram(op))
+    add(kind, op, op.getType().getInTensorMemory() ? Event::First : acting, memory);
+}
+
 /// Operand a, or scales, in tensor memory.
 LogicalResult Tracer::readOperand(StartDotOp op, Value operand) {
   Known it = get(operand);
@@ -159,6 +170,7 @@ LogicalResult Tracer::readOperand(StartDotOp op, Value operand) {
                 << role.getName() << "\" acquired and has not released");
   if (!it.isDefined)
     return fail(op.emitOpError("expected an operand that a tile.fill has written"));
+  addDot(Event::DotRead, op, it);
   return checkTold(op, it);
 }
 
@@ -181,6 +193,8 @@ LogicalResult Tracer::startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int6
   if (failed(accessTensorMemory(op)))
     return failure();
   readUntilCommit.insert(slots.begin(), slots.end());
+  addDot(Event::DotWrite, op, sum);
+  addDot(Event::StartDot, op, {});
   sum.isDefined = true;
   known[op.getResult()] = sum;
   return success();
@@ -198,15 +212,15 @@ LogicalResult Tracer::start(StartDotOp op) {
   for (Value operand : {op.getA(), op.getB()}) {
     if (!isa<BufferType>(operand.getType()))
       continue;
-    if (failed(access(op, operand, /*isWrite=*/false)))
+    size_t before = result.events.size();
+    if (failed(access(op, operand, Event::DotRead)))
       return failure();
-    Known buffer = get(operand);
-    if (buffer.kind != Known::Slot)
-      continue;
-    if (unseen.count({buffer.channel, buffer.value}))
-      return fail(op.emitOpError("expected a tile.fence shared behind the tile.get of the slot, "
-                                 "which warps of another role copy into"));
-    slots.emplace_back(buffer.channel, buffer.value);
+    if (result.events.size() > before && isOfOtherProgram(op))
+      result.events.pop_back();
+    else if (result.events.size() > before && op.getType().getInTensorMemory())
+      result.events.back().who = Event::First;
+    if (Known buffer = get(operand); buffer.kind == Known::Slot)
+      slots.emplace_back(buffer.channel, buffer.value);
   }
   if (op.getType().getInTensorMemory())
     return startInto(op, slots);
@@ -216,14 +230,14 @@ LogicalResult Tracer::start(StartDotOp op) {
     return fail(op.emitOpError("expected an accumulator that can be followed"));
   if (*accumulates && !accumulator.isDefined)
     return fail(op.emitOpError("expected an accumulator that holds something, since it is read"));
-  reads.push_back(slots);
+  addDot(Event::StartDot, op, {});
   known[op.getResult()] = {Known::Pending, ++dots, 0, nullptr, true};
   return success();
 }
 
 LogicalResult Tracer::wait(WaitOp op) {
-  for (; dots - dotsDone > int64_t(op.getInFlight()); ++dotsDone)
-    reads.pop_front();
+  dotsDone = std::max(dotsDone, dots - int64_t(op.getInFlight()));
+  add(Event::WaitDots, op).position = op.getInFlight();
   Known pending = get(op.getPending());
   if (pending.kind != Known::Pending)
     return fail(op.emitOpError("expected a pending result that can be followed"));

@@ -25,19 +25,20 @@ struct Known {
   bool isDefined = false;
   /// Number: of a slot, how many uses of the channel were stepped over on the way to it.
   int64_t skipped = 0;
+  /// Slot, Sum: where the use is; and which of the slot's buffers.
+  int64_t slot = 0;
+  unsigned buffer = 0;
 };
-
-/// Who has seen what of a buffer that is one copy's own.
-enum class Seen { Free, Written, Shared, Published, Read, Storing, Waited };
 
 class Tracer {
 public:
   Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance,
-         const Overlaps &overlaps)
+         const Overlaps &overlaps, const Followed &followed)
       : groups(groups), role(groups.getRole(role)), instance(instance), overlaps(overlaps),
-        result{role, copy, {}, {}, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
-        puts(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
-        held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
+        followed(followed), result{role, copy, {}, instance.getNumber()},
+        uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
+        atSlot(groups.getCaptures().size()), held(groups.getCaptures().size()),
+        acquired(groups.getCaptures().size()) {}
 
   mlir::FailureOr<Trace> run() {
     mlir::Region &region = groups.getBodies()[result.role];
@@ -78,7 +79,7 @@ private:
   llvm::LogicalResult put(tile::PutOp op);
   llvm::LogicalResult reach(tile::PutOp op, std::vector<Reach> &reaches);
   llvm::LogicalResult reach(tile::ReleaseOp op, std::vector<Reach> &reaches);
-  void waitPuts(tile::WaitPutsOp op);
+  llvm::LogicalResult get(tile::GetOp op);
   llvm::LogicalResult release(tile::ReleaseOp op);
   llvm::LogicalResult releaseOperand(tile::ReleaseOp op);
   const HandedOver *getHandedOver(mlir::Value number);
@@ -101,14 +102,29 @@ private:
   llvm::LogicalResult startInto(tile::StartDotOp op,
                                 llvm::ArrayRef<std::pair<unsigned, int64_t>> slots);
   llvm::LogicalResult start(tile::StartDotOp op);
+  bool isOfOtherProgram(tile::StartDotOp op) const;
+  void addDot(Event::Kind kind, tile::StartDotOp op, const Known &memory);
   llvm::LogicalResult wait(tile::WaitOp op);
   llvm::LogicalResult refuseReleased(mlir::Operation *op, const Known &slot);
-  llvm::LogicalResult access(mlir::Operation *op, mlir::Value buffer, bool isWrite);
-  llvm::LogicalResult accessAlloc(mlir::Operation *op, mlir::Operation *alloc, bool isWrite);
-  llvm::LogicalResult touch(mlir::Operation *op, mlir::Operation *piece);
-  llvm::LogicalResult touchInside(mlir::Operation *op);
+  llvm::LogicalResult access(mlir::Operation *op, mlir::Value buffer, Event::Kind kind);
+  void useScratch(mlir::Operation *op);
+  void useInside(mlir::Operation *op);
+  Event &add(Event::Kind kind, mlir::Operation *op) { return add(kind, op, acting); }
+  Event &add(Event::Kind kind, mlir::Operation *op, Event::Who who) {
+    result.events.push_back({kind, who});
+    result.events.back().op = op;
+    return result.events.back();
+  }
+  /// An access to what a slot, a sum or an allocation is.
+  void add(Event::Kind kind, mlir::Operation *op, Event::Who who, const Known &memory) {
+    Event &event = add(kind, op, who);
+    event.channel = memory.channel;
+    event.position = memory.value;
+    event.slot = memory.slot;
+    event.buffer = memory.buffer;
+    event.piece = memory.alloc;
+  }
   llvm::LogicalResult copyOut(tile::CopyOutOp op);
-  void waitStores(int64_t inFlight);
   void meet(tile::BarrierOp op);
   llvm::LogicalResult checkEnd(mlir::Region &region);
 
@@ -157,6 +173,7 @@ private:
   tile::RoleAttr role;
   const Instance &instance;
   const Overlaps &overlaps;
+  const Followed &followed;
   Trace result;
   llvm::DenseMap<mlir::Value, Known> known;
   /// By number; none of those that no other role reads.
@@ -187,9 +204,7 @@ private:
   };
   /// Of each channel: the next use to get and to put, and the uses got and not yet released.
   std::vector<Uses> uses, puts;
-  /// Of the role's own rings: the puts that were not waited for, oldest first, by channel and use;
-  /// and the last one into each slot.
-  std::deque<std::pair<unsigned, int64_t>> ownPuts;
+  /// Of the role's own rings: the last put into each slot.
   std::vector<std::map<int64_t, int64_t>> atSlot;
   std::vector<std::vector<int64_t>> held;
   /// Of channels in tensor memory: the uses acquired and not yet committed, or, of operands,
@@ -202,12 +217,9 @@ private:
   using Slots = llvm::DenseSet<std::pair<unsigned, int64_t>>;
   /// Of what warps have written, what they have said to the first program of the pair.
   std::set<std::pair<unsigned, int64_t>> said;
-  /// The uses whose buffers lanes have read into registers; those that only the thread that starts
-  /// dots has waited for; and those that dots read of whose end only a commit tells.
-  Slots readByLanes, gotToStart, readUntilCommit;
-  /// By slot of the role's own rings: the event of its last get, and how many barriers had
-  /// published by then.
-  std::map<std::pair<unsigned, int64_t>, std::pair<size_t, size_t>> gotFromOwn;
+  /// The uses that only the thread that starts dots has waited for, and those that dots read of
+  /// whose end only a commit tells.
+  Slots gotToStart, readUntilCommit;
   /// The uses that are released for dots that end by commit, or else for others, and not for both
   /// yet: whether by commit.
   std::map<std::pair<unsigned, int64_t>, bool> halfReleased;
@@ -219,19 +231,11 @@ private:
   /// may, since a fence followed, and that are not yet released: one behind the loop's last trip
   /// may find that the trip's own has ordered its slot.
   Slots unfenced, fenced;
-  /// Dots started, how many of them are done, and the slots that each of the others reads.
-  int64_t dots = 0, dotsDone = 0;
-  std::deque<std::vector<std::pair<unsigned, int64_t>>> reads;
-  /// What stores in flight read, oldest first, and who has seen what of each buffer.
-  std::deque<Known> stores;
-  std::map<mlir::Operation *, Seen> seen;
-  /// By which barrier engines see what is in a buffer.
-  llvm::DenseMap<mlir::Operation *, mlir::Operation *> publishedBy;
-  /// Of own rings that lie where others do: the slots that are filled and not released, each with
-  /// the barrier behind which it was filled. And the buffers over which something else was written.
-  std::map<mlir::Operation *, std::map<int64_t, int64_t>> filled;
-  llvm::DenseSet<mlir::Operation *> lost;
-  int64_t meetings = 0, barriers = 0, published = 0, steps = 0, counts = 0;
+  /// Dots started, and how many of them are done; stores in flight.
+  int64_t dots = 0, dotsDone = 0, stores = 0;
+  /// Who runs what is run.
+  Event::Who acting = Event::All;
+  int64_t meetings = 0, steps = 0, counts = 0;
   /// Of tensor memory: whether threads were told of accesses by others and no fence followed;
   /// whether they have accessed it and no fence followed; whether one did, and they have told
   /// nobody yet.

@@ -4,13 +4,20 @@
 
 A mutant is the source with one edit that breaks what roles agreed on; LEAST is how many there must
 be. Prints `N mutants refused`, or each one that passed, and then fails. The source itself must pass.
-A line that ends in `// loose` holds more than it must, and its numbers are left alone.
+A line that ends in `// loose` holds more than it must, and its numbers are left alone; a barrier that
+does is one of several that each suffice.
 """
 
 import re
 import sys
 
 from refusals import end_of, expect_refused
+
+
+def counts_bytes(lines, at):
+    """Whether the put around a copy announces what it brings."""
+    put = next(line for line in reversed(lines[:at]) if "tile.put " in line)
+    return "bytes = 0" not in put
 
 
 def drops(lines):
@@ -23,9 +30,54 @@ def drops(lines):
         last = end_of(lines, at)
         if found[1] == "copy_out":  # what a kernel stores is its own affair
             continue
+        if found[1] == "barrier" and line.endswith("// loose"):
+            continue
         yield f"line {at + 1}: no tile.{found[1]}", lines[:at] + lines[last:]
+        if found[1] == "copy_in" and not counts_bytes(lines, at):  # the same, brought twice
+            continue
         if found[1] in ("put", "release", "commit", "copy_in"):
             yield f"line {at + 1}: tile.{found[1]} twice", lines[:last] + lines[at:]
+
+
+# What each kind of fence must stand in front of.
+ORDERED = {
+    "tensor_after": r"tile\.(fetch|fill|start_dot)\b",
+    "tensor_before": r"tile\.(release|barrier|put|commit)\b",
+    "shared": r"tile\.(release|start_dot)\b",
+}
+
+
+def is_needed(lines, at):
+    """Whether no other fence of its kind stands between this one and what it orders."""
+    kind = lines[at].split()[1]
+    for line in lines[at + 1 :]:
+        if re.search(ORDERED[kind], line):
+            return True
+        if re.match(rf"\s*tile\.fence\s+{kind}\b", line):
+            return False
+    return True
+
+
+def weakens(lines):
+    """Leaves out what shows accesses to others, waits for less, or for fewer warps."""
+    isInRole = False
+    for at, line in enumerate(lines):
+        isInRole |= bool(re.match(r"\s*role #?", line))
+        if not isInRole or line.endswith("// loose"):
+            continue
+        found = re.match(r"\s*tile\.(fence|wait_puts)\b", line)
+        if found and (found[1] != "fence" or is_needed(lines, at)):
+            yield f"line {at + 1}: no tile.{found[1]}", lines[:at] + lines[at + 1 :]
+        for old, new in (
+            (" publish", ""),
+            (" all_copies", ""),
+            ("one_thread each_warp", "one_thread"),
+        ):
+            if re.match(rf"\s*tile\..*{old}\b", line):
+                edited = line.replace(old, new)
+                if old == " all_copies":
+                    edited = edited.replace('"all"', '"copy"')
+                yield f"line {at + 1}: no {old.strip()}", [*lines[:at], edited, *lines[at + 1 :]]
 
 
 def numbers(lines):
@@ -37,6 +89,7 @@ def numbers(lines):
         r"copies = 2, registers = (\d+)": (lambda n: 256,),
         r"registers = (\d+)": (lambda n: n - 4, lambda n: n + 256),
         r"tile\.wait .*in_flight = (\d+)": (lambda n: n + 1, lambda n: n + 4),
+        r"tile\.wait_puts in_flight = (\d+)": (lambda n: n + 1,),
         r"tile\.wait_stores in_flight = (\d+)": (lambda n: n + 1,),
         r"warps = (\d+),": (lambda n: n + 1,),
     }
@@ -60,7 +113,7 @@ def places(lines):
         found = re.match(
             r"(\s*(?:tile\.put|.*tile\.get|.*tile\.acquire) %\w+\[)(%\w+), (%\w+)(\].*)", line
         )
-        if found:
+        if found and ", own," not in line:  # whose slots are constants, and whose phases are 0
             start, slot, phase, rest = found.groups()
             for new in ((phase, slot), (slot, slot), (phase, phase)):
                 edited = f"{start}{new[0]}, {new[1]}{rest}"
@@ -94,20 +147,35 @@ def places(lines):
 def moves(lines):
     """Moves what must come first past the next op that waits or touches memory, or a release in
     front of the one before it. At a barrier of the cluster all threads of a program meet, too."""
-    scalar = r"\s*%[\w, ]+ = (arith|tile\.(slice|advance|part|pend))"
+    scalar = r"\s*%[\w, ]+ = (arith|tile\.(slice|advance|part|pend|dim|copy_id))"
     for at, line in enumerate(lines[:-1]):
         found = re.match(
-            r"\s*(%[\w, ]+ = )?tile\.(wait|release|commit|barrier|wait_stores|write|copy_out|get)\b",
+            r"\s*(%[\w, ]+ = )?tile\.(wait|release|commit|barrier|wait_stores|wait_puts|fence|write|copy_out|get)\b",
             line,
         )
         if not found or line.endswith("// loose"):
             continue
         backwards = found[2] == "release"
         other = at - 1 if backwards else at + 1
-        skipped = ("tile.one_thread", "tile.cluster_barrier")
+        skipped = (
+            "tile.one_thread",
+            "tile.cluster_barrier",
+            "tile.priority",
+            "tile.wait_shared",
+            "tile.schedule_barrier",
+            "tile.dot ",
+        )
         while re.match(scalar, lines[other]) or any(op in lines[other] for op in skipped):
             other += -1 if backwards else 1
         if not re.match(r"\s*(%[\w, ]+ = )?(tile\.|scf\.if)", lines[other]):
+            continue
+        if found[2] == "fence" and not (
+            line.split()[1] in ORDERED and re.search(ORDERED[line.split()[1]], lines[other])
+        ):
+            continue
+        if found[2] == "barrier" and any(
+            "tile.barrier" in inner for inner in lines[other : end_of(lines, other)]
+        ):
             continue
         own = found[2] in ("write", "copy_out")  # each its own buffer
         if own and f"tile.{found[2]} " in lines[other]:
@@ -180,6 +248,15 @@ def reads(lines):
         got[found[3]].append(found[1])
 
 
+def fills_itself(lines, at):
+    """Whether the role that releases a slot of tensor memory here acquires from the channel, too."""
+    starts = [i for i, line in enumerate(lines) if re.match(r"\s*role #?", line)]
+    first = max(i for i in starts if i <= at)
+    last = min((i for i in starts if i > at), default=len(lines))
+    channel = re.search(r"tile\.release (%\w+)", lines[at])
+    return any(channel and f"tile.acquire {channel[1]}[" in line for line in lines[first:last])
+
+
 def flags(lines):
     """Leaves out how a slot is waited for or given back, or says another way."""
     ways = (" to_start", " commit", " lanes")
@@ -187,10 +264,15 @@ def flags(lines):
         if not re.match(r"\s*(.*tile\.get|tile\.release) ", line):
             continue
         own = [way for way in ways if f"]{way} " in line]
+        if ", own," in line:  # at whose slots nobody arrives
+            continue
         news = ["", *ways] if own else ways
         for new in set(news) - set(own):
-            # To meet without need is slow alone.
+            # To meet without need is slow alone, and need is none where the role itself fills the
+            # slot next, behind a barrier.
             if not own and new == " lanes":
+                continue
+            if own == [" lanes"] and new == "" and fills_itself(lines, at):
                 continue
             edited = re.sub(
                 r"\]( to_start| commit| lanes)?( one_thread)?(?= (?:to %|:|\{))",
@@ -265,6 +347,7 @@ def main(tool, path, least):
         mutant
         for make in (
             drops,
+            weakens,
             numbers,
             places,
             moves,

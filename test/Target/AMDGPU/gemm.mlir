@@ -3,6 +3,9 @@
 // RUN: grep -v "#ASM" %t.s | FileCheck %s
 // RUN: tile-check-isa --figures %t.s | FileCheck %s --check-prefix=FIGURES
 // RUN: python3 %S/Inputs/isa-mutants.py tile-check-isa %t.s 30 | FileCheck %s --check-prefix=MUTANTS
+// Waves lag behind others whatever else stands beside the barriers at which they part and meet again.
+// RUN: sed 's/^\ts_barrier/\ts_mov_b32 s101, 0\n&/' %t.s > %t.beside.s
+// RUN: python3 %S/Inputs/isa-mutants.py tile-check-isa %t.beside.s 30 | FileCheck %s --check-prefix=MUTANTS
 // RUN: tile-compile %S/../../../benchmarks/gemm-gfx942.mlir --target amdgpu:gfx942 -o %t.kiln
 
 // One of the two trips that the loop has been unrolled to: 16 loads into the other slot, 12 reads of

@@ -190,8 +190,8 @@ struct KernelCode {
   bool fillsInOrder() const;
   /// The most that a counter can say; a wait for that many or more waits for nothing.
   unsigned getCounterLimit(Counter counter) const;
-  /// The barrier that a branch passes by, if nothing else of meaning stands there; it may stand
-  /// elsewhere, for several branches.
+  /// The barrier that a branch passes by, if nothing stands there but what computes in registers;
+  /// it may stand elsewhere, for several branches.
   std::optional<unsigned> findLoneBarrier(unsigned branch) const;
   /// The loops that hold no other: the instructions of each, in order.
   std::vector<std::vector<unsigned>> getInnerLoops() const;

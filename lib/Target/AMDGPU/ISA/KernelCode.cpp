@@ -48,7 +48,7 @@ std::optional<unsigned> KernelCode::findLoneBarrier(unsigned branch) const {
       barrier = at - 1;
     else if (passed.target && !passed.fallsThrough)
       at = *passed.target;
-    else if (passed.kind != Kind::Wait && passed.operation != Operation::Nothing)
+    else if (passed.target || (passed.kind != Kind::Wait && passed.kind != Kind::Other))
       return std::nullopt;
   }
   return std::nullopt;
