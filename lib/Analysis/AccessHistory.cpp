@@ -191,8 +191,9 @@ std::optional<Clash> AccessHistory::read(Agent thread, const Event &event, size_
 
 std::optional<Clash> AccessHistory::write(Agent thread, const Event &event, size_t first,
                                           size_t count, const bool *isSame) {
-  return visit(first, count, isSame,
-               [&](State &state, bool same) { return state.write(*order, thread, event, same); });
+  return visit(first, count, isSame, [&](State &state, bool same) {
+    return state.write(*order, thread, event, same, Reads::NeedFences);
+  });
 }
 
 std::optional<Clash> AccessHistory::update(Agent thread, const Event &event, size_t first,
