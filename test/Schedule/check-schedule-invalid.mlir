@@ -161,7 +161,9 @@ tile.kernel @own(%a: !view {tile.facts = #facts}, %c: !view, %n: index)
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @programs(%a: !view {tile.facts = #facts}, %c: !view, %n: index)
     attributes {tile.block_programs = 2} grid { tile.grid %n } {
-  %x = tile.program_id x
+  %c256 = arith.constant 256 : index
+  %id = tile.program_id x
+  %x = arith.muli %id, %c256 : index
   // expected-error@+1 {{expected a load without 'atom', since copies of role "program" run a program each ('programs_per_block')}}
   %t = tile.load %a[%x] {tile.atom = "tma"} : !view -> tensor<256xf16>
   tile.store %t, %c[%x] : tensor<256xf16>, !view

@@ -75,9 +75,17 @@ static Reason whyUnfit(Access access, EngineAtomInterface engine) {
   SmallVector<int64_t> order;
   if constexpr (!isWritten)
     order = findTurn(access);
-  if (!order.empty())
-    return engine.whyUnfit(turnType(type, order), turnFacts(facts, order), isWritten);
-  return engine.whyUnfit(type, facts, isWritten);
+  Reason ofView = order.empty()
+                      ? engine.whyUnfit(type, facts, isWritten)
+                      : engine.whyUnfit(turnType(type, order), turnFacts(facts, order), isWritten);
+  if (ofView)
+    return ofView;
+  // A box that begins elsewhere in a row is no error that a program can catch: the chip stops.
+  int64_t bytes = getElementBytes(type.getElementType());
+  if (getAccessFacts(access).aligned * bytes >= int64_t(engine.getGranularity()))
+    return std::nullopt;
+  return "expected a tile that begins at a multiple of " + std::to_string(engine.getGranularity()) +
+         " bytes along its rows, by what is known of its offsets";
 }
 
 /// The rows that each copy of a role makes of a product.

@@ -251,10 +251,16 @@ std::string Engines::startLoadsOfPairs(unsigned thread, uint64_t to, uint64_t ad
   return "";
 }
 
-/// Where a box may begin in shared memory.
-static std::string checkPlace(uint64_t address, const TensorMap &map) {
-  bool fits = address % (map.swizzle ? 8 * map.swizzle : 128) == 0;
-  return fits ? "" : "a box in shared memory that does not begin where its rows repeat";
+/// Where a box may begin in shared memory, and along the innermost dimension: chips call one that
+/// begins within a piece of 16 bytes an illegal instruction.
+static std::string checkPlace(uint64_t address, const TensorMap &map, const int32_t *place) {
+  constexpr int64_t pieceBytes = 16;
+  if (address % (map.swizzle ? 8 * map.swizzle : 128) != 0)
+    return "a box in shared memory that does not begin where its rows repeat";
+  if (place[0] * int64_t(map.elementBytes) % pieceBytes != 0)
+    return "a box of a tensor that begins at element " + std::to_string(place[0]) +
+           " of its rows, no multiple of 16 bytes";
+  return "";
 }
 
 /// A box that a block of the cluster has asked for comes to this one, and counts at a barrier of
@@ -270,7 +276,7 @@ std::string Engines::accept(Agent by, uint64_t to, Engines &counting, uint64_t a
   Event event = shared.order().start(counts->second.queue, by, Proxy::Async);
   if (std::string wrong = counting.use(by, event, address, barrier); !wrong.empty())
     return wrong;
-  if (std::string wrong = checkPlace(to, map); !wrong.empty())
+  if (std::string wrong = checkPlace(to, map, place); !wrong.empty())
     return wrong;
   Box box{this, to, map, {}};
   std::copy(place, place + map.rank, box.place);
@@ -298,7 +304,7 @@ Engines::Stores &Engines::storesOf(unsigned thread) {
 
 std::string Engines::startStore(unsigned thread, uint64_t from, const TensorMap &map,
                                 const int32_t *place) {
-  if (std::string wrong = checkPlace(from, map); !wrong.empty())
+  if (std::string wrong = checkPlace(from, map, place); !wrong.empty())
     return wrong;
   Box box{this, from, map, {}};
   std::copy(place, place + map.rank, box.place);

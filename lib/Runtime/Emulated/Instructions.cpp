@@ -81,7 +81,7 @@ static const fltSemantics &semanticsOf(ByteFloat format) {
 uint8_t narrowSaturating(ByteFloat format, float value) {
   const fltSemantics &semantics = semanticsOf(format);
   if (value != value)
-    return format == ByteFloat::E4M3FN ? 0x7f : 0x7e;
+    return 0x7f; // of either format, as it was recorded
   APFloat largest = APFloat::getLargest(semantics, /*Negative=*/value < 0), rounded(value);
   bool inexact;
   rounded.convert(semantics, APFloat::rmNearestTiesToEven, &inexact);

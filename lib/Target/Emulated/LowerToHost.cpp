@@ -2,6 +2,7 @@
 #include "LowerToHost.h"
 #include "RoundOnce.h"
 #include "Scalars.h"
+#include "Subnormals.h"
 #include "Surroundings.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -60,6 +61,10 @@ public:
 
   Error run() {
     for (Function &function : module) {
+      isNVIDIA |= function.getCallingConv() == CallingConv::PTX_Kernel;
+      kiln::emulated::flushSubnormals(function);
+    }
+    for (Function &function : module) {
       // The chip's own; what LLVM's intrinsics say of themselves stays.
       if (!function.isIntrinsic())
         function.setAttributes(AttributeList());
@@ -108,6 +113,8 @@ private:
         withoutScales.insert(call);
     }
     for (Instruction *instruction : instructions) {
+      if (computeExactly(*instruction))
+        continue;
       if (auto *call = dyn_cast<CallInst>(instruction)) {
         if (Error error = lower(*call))
           return error;
@@ -117,6 +124,28 @@ private:
     }
     countTrips(function);
     return Error::success();
+  }
+
+  /// What a program lets its chip do, the host does not: its own approximations take infinities for
+  /// NaN and subnormals for zeros. Products and sums it may fuse, as chips do. Whether the
+  /// instruction is gone.
+  bool computeExactly(Instruction &operation) {
+    if (!isa<FPMathOperator>(operation))
+      return false;
+    IRBuilder<> builder(&operation);
+    auto *division = dyn_cast<BinaryOperator>(&operation);
+    Value *quotient = division && isNVIDIA
+                          ? kiln::emulated::computeApproximateQuotient(builder, *division)
+                          : nullptr;
+    if (quotient) {
+      operation.replaceAllUsesWith(quotient);
+      operation.eraseFromParent();
+      return true;
+    }
+    FastMathFlags flags;
+    flags.setAllowContract(operation.hasAllowContract());
+    operation.copyFastMathFlags(flags);
+    return false;
   }
 
   /// Where a program goes round, a budget ends one that never ends.
@@ -436,6 +465,7 @@ private:
   Module &module;
   LLVMContext &context;
   Function *kernel = nullptr;
+  bool isNVIDIA = false;
   SmallPtrSet<const CallInst *, 4> withoutScales;
   Sites sites;
 };

@@ -1,7 +1,9 @@
 // What the chips' scalar instructions compute, by the PTX ISA and the ISA manuals of CDNA.
 #include "Scalars.h"
+#include "Subnormals.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
 
@@ -15,21 +17,30 @@ public:
     name.consume_front("llvm.");
     // Whether subnormals are taken for zeros is part of a name.
     std::string plain = name.str();
-    if (size_t at = plain.find(".ftz"); at != std::string::npos)
+    if (size_t at = plain.find(".ftz"); at != std::string::npos) {
       plain.erase(at, 4);
+      flushes = true;
+    }
     name = plain;
-    if (name.consume_front("nvvm."))
-      return computeNVIDIA(name);
+    if (name.consume_front("nvvm.")) {
+      Value *result = computeNVIDIA(name);
+      return result && flushes ? kiln::emulated::flush(builder, result) : result;
+    }
     if (name.consume_front("amdgcn."))
       return computeAMD(name);
     return nullptr;
   }
 
 private:
-  Value *get(unsigned i) { return call.getArgOperand(i); }
+  Value *get(unsigned i) {
+    Value *operand = call.getArgOperand(i);
+    return flushes ? kiln::emulated::flush(builder, operand) : operand;
+  }
   Value *one() { return ConstantFP::get(call.getType(), 1.0); }
   Value *apply(Intrinsic::ID function) {
-    SmallVector<Value *> operands(call.args());
+    SmallVector<Value *> operands;
+    for (unsigned i = 0; i < call.arg_size(); ++i)
+      operands.push_back(get(i));
     return builder.CreateIntrinsic(call.getType(), function, operands);
   }
   Value *root() { return builder.CreateUnaryIntrinsic(Intrinsic::sqrt, get(0)); }
@@ -82,6 +93,7 @@ private:
 
   IRBuilder<> &builder;
   CallInst &call;
+  bool flushes = false;
 };
 } // namespace
 
@@ -161,6 +173,22 @@ Value *Scalar::computeAMD(StringRef name) {
 
 Value *kiln::emulated::computeScalar(IRBuilder<> &builder, CallInst &call) {
   return Scalar(builder, call).compute();
+}
+
+/// `div.approx.f32` multiplies by the divisor's reciprocal, which of a divisor beyond 2^126 is
+/// zero; `rcp.approx.f32`, which is taken of 1, has it.
+Value *kiln::emulated::computeApproximateQuotient(IRBuilder<> &builder, BinaryOperator &division) {
+  Value *x = division.getOperand(0), *y = division.getOperand(1);
+  Type *type = division.getType();
+  if (division.getOpcode() != Instruction::FDiv || !division.hasApproxFunc() ||
+      !type->getScalarType()->isFloatTy() || PatternMatch::match(x, PatternMatch::m_FPOne()))
+    return nullptr;
+  Value *size = builder.CreateUnaryIntrinsic(Intrinsic::fabs, y);
+  Value *isFinite = builder.CreateFCmpOLT(size, ConstantFP::getInfinity(type));
+  Value *isHuge = builder.CreateFCmpOGT(size, ConstantFP::get(type, 0x1p126));
+  Value *zero = builder.CreateCopySign(ConstantFP::get(type, 0.0), y);
+  return builder.CreateSelect(builder.CreateAnd(isFinite, isHuge), builder.CreateFMul(x, zero),
+                              builder.CreateFDiv(x, y));
 }
 
 /// Chips put -0 below +0, where the host takes either operand, and of two NaNs it matters not

@@ -8,8 +8,11 @@
 namespace kiln::emulated {
 
 /// The same by the host's arithmetic; null for any other instruction. Approximations are the exact
-/// results rounded, and nothing is taken for zero: an emulated chip errs less than a real one.
+/// results rounded: an emulated chip errs less than a real one.
 llvm::Value *computeScalar(llvm::IRBuilder<> &builder, llvm::CallInst &call);
+
+/// A division of f32 that NVIDIA's chips may approximate; null for any other.
+llvm::Value *computeApproximateQuotient(llvm::IRBuilder<> &builder, llvm::BinaryOperator &division);
 
 /// `llvm.maxnum` and `llvm.minnum` as chips have them; null for any other call.
 llvm::Value *computeExtreme(llvm::IRBuilder<> &builder, llvm::CallInst &call);

@@ -141,3 +141,22 @@ tile.kernel @scaled(%a: !tile.view<?x?xf8E5M2>, %s: !tile.view<?x?xf8E8M0FNU>) a
   tile.return
 }
 }
+
+// -----
+
+!view = !tile.view<?x?xbf16>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// A box begins at a whole piece of a row.
+tile.kernel @within_a_piece(%a: !view {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [1, 8]>},
+                            %n: index)
+    attributes {tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]} {
+  %c8 = arith.constant 8 : index
+  %c9 = arith.constant 9 : index
+  %x = tile.load %a[%n, %c8] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x64xbf16>
+  // expected-error @+1 {{expected a tile that begins at a multiple of 16 bytes along its rows, by what is known of its offsets, since 'atom' is #nvptx.tma}}
+  %y = tile.load %a[%c8, %c9] {atom = #nvptx.tma, role = "load"} : !view -> tensor<64x64xbf16>
+  // expected-error @+1 {{expected a tile that begins at a multiple of 16 bytes along its rows, by what is known of its offsets, since 'atom' is #nvptx.tma}}
+  tile.store %x, %a[%c8, %n] {atom = #nvptx.tma, role = "mma", in_flight = 0} : tensor<64x64xbf16>, !view
+  tile.return
+}
+}

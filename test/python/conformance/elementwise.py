@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from programs import Program, Text, size_of
-from suite import Bits, Flushed, Form, Held, Numbers, Operand, Ulps, draw_columns
+from suite import Bits, Form, Held, Numbers, Operand, Ulps, draw_columns
 
 ITEMS, THREADS = 512, 128
 
@@ -195,39 +195,34 @@ def approximations() -> Iterator[Form]:
     """What the PTX ISA promises about the exact result, in units in the last place or absolutely; the
     emulated chip's own error stands beside it."""
     for suffix, flushes in (("", False), ("-ftz", True)):
-        wrap = Flushed if flushes else (lambda held: held)
         unary = [
-            Line("ex2", "f32", f"llvm.intr.exp2({{0}}) {FAST} : (f32) -> f32", wrap(Ulps(2))),
-            Line("sqrt", "f32", f"llvm.intr.sqrt({{0}}) {FAST} : (f32) -> f32", wrap(Ulps(1))),
+            Line("ex2", "f32", f"llvm.intr.exp2({{0}}) {FAST} : (f32) -> f32", Ulps(2)),
+            Line("sqrt", "f32", f"llvm.intr.sqrt({{0}}) {FAST} : (f32) -> f32", Ulps(1)),
             Line(
                 "rsqrt", "f32",
                 f"llvm.intr.sqrt({{0}}) {FAST} : (f32) -> f32; llvm.fdiv %one_f32, %it {FAST} : f32",
-                wrap(Ulps(2)),
+                Ulps(2),
             ),
-            Line("rcp", "f32", f"llvm.fdiv %one_f32, {{0}} {FAST} : f32", wrap(Ulps(1))),
+            Line("rcp", "f32", f"llvm.fdiv %one_f32, {{0}} {FAST} : f32", Ulps(1)),
             Line("tanh", "f32", f"llvm.intr.tanh({{0}}) {FAST} : (f32) -> f32",
-                 wrap(Ulps(None, 2.0**-10.987))),
+                 Ulps(None, 2.0**-10.987)),
         ]  # fmt: skip
         yield group(f"approximate{suffix}", ["f32"], unary, flushes)
-        divided = Line("div", "f32", f"llvm.fdiv {{0}}, {{1}} {FAST} : f32", wrap(Ulps(2)))
+        divided = Line("div", "f32", f"llvm.fdiv {{0}}, {{1}} {FAST} : f32", Ulps(2))
         yield group(f"approximate-div{suffix}", ["f32", "f32"], [divided], flushes)
     named = intrinsic("llvm.nvvm.ex2.approx.ftz.f32", ["f32"], "f32")
-    yield group("approximate-ex2-named", ["f32"], [Line("ex2", "f32", named, Flushed(Ulps(2)))])
+    yield group("approximate-ex2-named", ["f32"], [Line("ex2", "f32", named, Ulps(2))])
 
 
 def flushed() -> Iterator[Form]:
     """Fast mathematics takes subnormals of f32 for zeros, operands and results."""
-    held = Flushed(Numbers("f32"))
-    lines = [
-        Line(op, "f32", f"llvm.{op} {{0}}, {{1}} : f32", held) for op in ("fadd", "fsub", "fmul")
-    ]
+    lines = [Line(op, "f32", f"llvm.{op} {{0}}, {{1}} : f32") for op in ("fadd", "fsub", "fmul")]
     lines += [
-        Line(op, "f32", call(op, 2, "f32"), held)
-        for op in ("minnum", "maxnum", "minimum", "maximum")
+        Line(op, "f32", call(op, 2, "f32")) for op in ("minnum", "maxnum", "minimum", "maximum")
     ]
-    lines.append(Line("fabs", "f32", call("fabs", 1, "f32"), held))
+    lines.append(Line("fabs", "f32", call("fabs", 1, "f32")))
     yield group("arithmetic-f32-ftz", ["f32", "f32"], lines, True)
-    yield group("fma-f32-ftz", ["f32"] * 3, [Line("fma", "f32", call("fma", 3, "f32"), held)], True)
+    yield group("fma-f32-ftz", ["f32"] * 3, [Line("fma", "f32", call("fma", 3, "f32"))], True)
     compared = [Line(p, "i1", f'llvm.fcmp "{p}" {{0}}, {{1}} : f32', Bits(1)) for p in PREDICATES]
     yield group("compare-f32-ftz", ["f32", "f32"], compared, True)
 

@@ -223,6 +223,7 @@ def barriers() -> Form:
 
 SPANS = (0, 32, 64, 128)
 TALL, WIDE = 20, 40  # a tensor's rows and columns, of i32
+PIECE = 4  # elements of 16 bytes: a box that begins between two is an illegal instruction
 
 
 def box_place(text: Text, block: str, rank: int) -> list[str]:
@@ -232,11 +233,12 @@ def box_place(text: Text, block: str, rank: int) -> list[str]:
     return [text.load(text.place("%a1", place), "i32") for place in places]
 
 
-def engine_load(rank: int, span: int) -> Form:
-    """A box, some of whose elements lie outside, lands in shared memory, which is read as it is."""
+def engine_load(rank: int, span: int, outside: bool = False) -> Form:
+    """A box, some or all of whose elements lie outside, lands in shared memory, which is read as it
+    is."""
     text = Text()
     thread, block, shared = text.thread(), text.block(), text.shared()
-    columns = span // 4 if span else 16
+    columns = span // 4 if span else 16 if rank > 1 else 32
     box = (*(2,) * (rank - 2), *(8,) * (rank > 1), columns)
     bytes = int(np.prod(box)) * 4
     at = box_place(text, block, rank)
@@ -268,8 +270,10 @@ def engine_load(rank: int, span: int) -> Form:
     shape = tensor(rank)
     arrays = [("i32", shape), ("i32", (blocks * rank,)), ("i32", (blocks * bytes // 4,))]
     program = Program(text, arrays, 2, 32, blocks=blocks, shared=8200, maps=[Map(0, box, span)])
+    name = f"tma-load-{rank}d-{span}{'-outside' if outside else ''}"
+    begins = beyond if outside else across
     return Form(
-        f"tma-load-{rank}d-{span}", program, lambda s: boxes(s, shape, blocks), ["box"], [Bits()]
+        name, program, lambda s: boxes(s, shape, begins(s, shape, box, blocks)), ["box"], [Bits()]
     )
 
 
@@ -277,13 +281,29 @@ def tensor(rank: int) -> tuple[int, ...]:
     return (*(3,) * (rank - 2), *(TALL,) * (rank > 1), WIDE)
 
 
-def boxes(seed: int, shape: tuple[int, ...], blocks: int) -> list[np.ndarray]:
-    source = Source(seed)
-    data = source.bits("i32", int(np.prod(shape)))
-    places = [source.below(extent + 8, blocks).astype(np.int64) - 6 for extent in shape]
-    at = np.stack(places, axis=1)
-    at[0] = 0
-    return [data, at.astype(np.int32).view(np.uint32).reshape(-1)]
+def boxes(seed: int, shape: tuple[int, ...], begins: np.ndarray) -> list[np.ndarray]:
+    data = Source(seed).bits("i32", int(np.prod(shape)))
+    return [data, begins.astype(np.int32).view(np.uint32).reshape(-1)]
+
+
+def across(seed: int, shape: tuple[int, ...], box: tuple[int, ...], blocks: int) -> np.ndarray:
+    """Where boxes begin that have elements of the tensor, the first at 0."""
+    source = Source(seed + 1)
+    at = np.zeros((blocks, len(shape)), np.int64)
+    for dim, (extent, length) in enumerate(zip(shape, box)):
+        step = PIECE if dim == len(shape) - 1 else 1
+        places = (extent + length) // step - 1
+        at[1:, dim] = (source.below(places, blocks - 1).astype(np.int64) + 1) * step - length
+    return at
+
+
+def beyond(seed: int, shape: tuple[int, ...], box: tuple[int, ...], blocks: int) -> np.ndarray:
+    """Where boxes begin that have none."""
+    at = np.zeros((blocks, len(shape)), np.int64)
+    for block in range(blocks):
+        dim = block % len(shape)
+        at[block, dim] = (-box[dim], shape[dim], shape[dim] + box[dim])[block // len(shape) % 3]
+    return at
 
 
 def fence(text: Text) -> None:
@@ -297,7 +317,7 @@ def engine_store(span: int) -> Form:
     text = Text()
     thread, shared = text.thread(), text.shared()
     columns = span // 4 if span else 16
-    places = [(0, 0), (8, columns), (15, WIDE - columns + 4)]
+    places = [(0, 0), (8, columns), (16, WIDE - columns + PIECE)]  # apart: in no order
     bytes = 8 * columns * 4
     for number in range(len(places)):
         for i in range(bytes // 128):
@@ -341,3 +361,4 @@ def forms() -> Iterator[Form]:
         yield engine_store(span)
     yield engine_load(1, 0)
     yield engine_load(3, 64)
+    yield engine_load(2, 64, outside=True)

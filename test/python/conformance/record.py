@@ -95,14 +95,44 @@ def emulate(name: str) -> list[np.ndarray]:
     return FORMS[name].emulate()
 
 
-def record(form: Form, place: str, folder: Path) -> list[np.ndarray]:
-    """What the chip gives, twice alike."""
-    chip = form.program.run(place, form.given())
-    again = form.program.run(place, form.given())
-    if not all(np.array_equal(x.view(np.uint8), y.view(np.uint8)) for x, y in zip(chip, again)):
-        say(f"    {form.name}: two runs differ")
-    write(folder, form, chip, place)
-    return chip
+def record(name: str, place: str, folder: Path) -> list[np.ndarray] | str:
+    """What the chip gives, twice alike; else what went wrong. In a process of its own, since a kernel
+    that the chip refuses takes the context with it."""
+    try:
+        form = FORMS[name]
+        chip = form.program.run(place, form.given())
+        again = form.program.run(place, form.given())
+        if not all(np.array_equal(x.view(np.uint8), y.view(np.uint8)) for x, y in zip(chip, again)):
+            say(f"    {name}: two runs differ")
+        write(folder, form, chip, place)
+        return chip
+    except Exception:
+        return traceback.format_exc(limit=3)
+
+
+class Recorder:
+    """One process after another: who breaks one, leaves the next form a new one."""
+
+    def __init__(self, place: str, folder: Path) -> None:
+        self._place, self._folder = place, folder
+        self._pool: ProcessPoolExecutor | None = None
+
+    def record(self, name: str) -> list[np.ndarray] | str:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(1, get_context("spawn"), know)
+        try:
+            made = self._pool.submit(record, name, self._place, self._folder).result(timeout=120)
+        except Exception as error:  # it died, or does not end
+            made = f"{type(error).__name__}: {error}"
+        if isinstance(made, str):
+            kill(self._pool)
+            self._pool = None
+        return made
+
+
+def kill(pool: ProcessPoolExecutor) -> None:
+    for process in list((pool._processes or {}).values()):
+        process.kill()  # one may run for ever
 
 
 def main() -> None:
@@ -120,12 +150,14 @@ def main() -> None:
     pool = ProcessPoolExecutor(options.processes, get_context("spawn"), know)
     ours = {form.name: pool.submit(emulate, form.name) for form in chosen}
     given: dict[str, list[np.ndarray]] = {}
+    recorder = Recorder(options.device, options.out)
     for form in chosen:
-        try:
-            given[form.name] = record(form, options.device, options.out)
-        except Exception:
+        made = recorder.record(form.name)
+        if isinstance(made, str):
             broken.append(form.name)
-            say(f"BROKEN {form.name} on {options.device}\n{traceback.format_exc(limit=3)}")
+            say(f"BROKEN {form.name} on {options.device}: {made.strip().splitlines()[-1]}\n{made}")
+        else:
+            given[form.name] = made
     say(f"recorded {len(given)} forms; {time.time() - begin:.0f} s")
     for name, chip in given.items():
         form, wrong = FORMS[name], 0
@@ -143,8 +175,7 @@ def main() -> None:
     )
     say(f"failed: {' '.join(failed)}\nbroken: {' '.join(broken)}")
     sys.stdout.flush()
-    for process in list(pool._processes.values()):
-        process.kill()  # one may run for ever
+    kill(pool)
     os._exit(bool(failed or broken))
 
 

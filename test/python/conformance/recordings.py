@@ -61,6 +61,10 @@ def open_recording(path: Path) -> tuple[dict[str, Any], bytes]:
     return json.loads(head), data
 
 
+def has_recording(folder: Path, form: Form) -> bool:
+    return (folder / f"{form.name}.xz").exists()
+
+
 def read(folder: Path, form: Form) -> list[np.ndarray]:
     path = folder / f"{form.name}.xz"
     said, data = open_recording(path)

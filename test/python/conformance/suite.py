@@ -51,13 +51,6 @@ def is_nan(bits: np.ndarray, kind: str) -> np.ndarray:
     return size > np.uint64(((1 << exponent) - 1) << fraction)
 
 
-def flush(bits: np.ndarray) -> np.ndarray:
-    """Subnormals of f32 as zeros of their sign."""
-    words = bits.view(np.uint32)
-    small = (words & 0x7F800000) == 0
-    return np.where(small, words & 0x80000000, words).astype(np.uint32)
-
-
 class Held:
     """Says where an array of the emulated chip is not what the chip gave."""
 
@@ -134,22 +127,6 @@ class Ulps(Held):
         return {"ulps": int(units.max(initial=0)), "relative": float(share.max(initial=0))}
 
 
-@dataclass(frozen=True)
-class Flushed(Held):
-    """As another is, with subnormals of f32 as zeros: operands and results."""
-
-    held: Held
-
-    def words(self, data: np.ndarray) -> np.ndarray:
-        return self.held.words(data)
-
-    def differs(self, chip: np.ndarray, ours: np.ndarray) -> np.ndarray:
-        return self.held.differs(chip, flush(ours.reshape(-1)))
-
-    def measure(self, chip: np.ndarray, ours: np.ndarray) -> dict[str, float]:
-        return self.held.measure(chip, flush(ours.reshape(-1)))
-
-
 @dataclass
 class Form:
     """An instruction form, with the operands that it is tried on."""
@@ -167,7 +144,4 @@ class Form:
         return self.draw(self.seed())
 
     def emulate(self) -> list[np.ndarray]:
-        given = self.given()
-        if self.program.flushes:
-            given = [flush(array.reshape(-1)) for array in given]
-        return self.program.run("emu:sm_90a", given)
+        return self.program.run("emu:sm_90a", self.given())

@@ -13,13 +13,24 @@ from arithmetic_cells import CELLS, final_code
 from forms import all_forms
 from pinned import compiled
 from products import Product
-from recordings import FOLDER, instructions, open_recording, read
+from recordings import FOLDER, has_recording, instructions, open_recording, read
+
+import kiln
 
 FORMS = {form.name: form for form in all_forms()}
+# Those that no chip has been asked for yet: of the first run of record.py the copy engine refused the
+# first, and all behind it.
+AWAITED = {name for name, form in FORMS.items() if not has_recording(FOLDER, form)}
+
+
+def test_only_forms_of_the_copy_engine_are_awaited() -> None:
+    assert not {name for name in AWAITED if not name.startswith("tma-")}
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_the_emulated_chip_gives_what_the_chip_gave(name: str) -> None:
+    if name in AWAITED:
+        pytest.skip("no chip has recorded it yet: record.py --only tma")
     form = FORMS[name]
     for result, held, chip, ours in zip(
         form.results, form.held, read(FOLDER, form), form.emulate(), strict=True
@@ -43,7 +54,19 @@ def test_the_chip_keeps_the_law_of_accumulation(name: str) -> None:
 
 
 def known() -> set[str]:
-    return {name for path in FOLDER.iterdir() for name in open_recording(path)[0]["instructions"]}
+    recorded = [open_recording(path)[0]["instructions"] for path in FOLDER.iterdir()]
+    awaited = [instructions(FORMS[name].program.code("sm_90a")) for name in AWAITED]
+    return {name for names in (*recorded, *awaited) for name in names}
+
+
+def test_a_box_begins_at_whole_pieces() -> None:
+    """An H200 calls another an illegal instruction."""
+    form = FORMS["tma-load-2d-64"]
+    tensor, begins = form.given()
+    begins = begins.copy()
+    begins[1] = 1
+    with pytest.raises(kiln.DeviceError, match="at element 1 of its rows, no multiple of 16 bytes"):
+        form.program.run("emu:sm_90a", [tensor, begins])
 
 
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
