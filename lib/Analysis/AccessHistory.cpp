@@ -31,13 +31,14 @@ static void noteLast(std::vector<Event> &events, const HappensBefore &order, Age
 
 static Clash makeClash(const HappensBefore &order, Agent thread, Clash::Kind kind,
                        const Event &other) {
-  return {order.knows(thread, other) ? Clash::Kind::TensorFence : kind, 0, other};
+  bool isRead = kind == Clash::Kind::AfterRead;
+  return {order.knows(thread, other) ? Clash::Kind::TensorFence : kind, 0, other, isRead};
 }
 
 std::optional<Clash> ByteHistory::read(const HappensBefore &order, Agent thread,
                                        const Event &event) {
   if (writes.empty())
-    return Clash{Clash::Kind::Unwritten, 0, {}};
+    return Clash{Clash::Kind::Unwritten, 0, {}, false};
   bool byEngine = event.proxy != Proxy::Generic;
   auto isKnown = [&](const Event &write) { return order.follows(thread, event, write); };
   auto isFound = [&](const Event &write) { return !byEngine || order.finds(thread, write); };
@@ -45,12 +46,12 @@ std::optional<Clash> ByteHistory::read(const HappensBefore &order, Agent thread,
   if (std::none_of(writes.begin(), writes.end(), isKnown))
     return makeClash(order, thread, Clash::Kind::AfterWrite, writes.front());
   if (std::none_of(writes.begin(), writes.end(), isFound))
-    return Clash{Clash::Kind::BehindFence, 0, writes.front()};
+    return Clash{Clash::Kind::BehindFence, 0, writes.front(), false};
   for (const Event &update : updates) {
     if (!isKnown(update))
       return makeClash(order, thread, Clash::Kind::AfterWrite, update);
     if (!isFound(update))
-      return Clash{Clash::Kind::BehindFence, 0, update};
+      return Clash{Clash::Kind::BehindFence, 0, update, false};
   }
   noteLast(reads, order, thread, event);
   return std::nullopt;
@@ -66,7 +67,7 @@ std::optional<Clash> ByteHistory::write(const HappensBefore &order, Agent thread
       if (!isKnown && (!isSame || events == &updates))
         return makeClash(order, thread, Clash::Kind::AfterWrite, write);
       if (event.proxy == Proxy::Async && !order.finds(thread, write))
-        return Clash{Clash::Kind::BehindFence, 0, write};
+        return Clash{Clash::Kind::BehindFence, 0, write, false};
     }
   for (const Event &read : reads)
     if (!order.follows(thread, event, read) && !isSame)
@@ -74,7 +75,7 @@ std::optional<Clash> ByteHistory::write(const HappensBefore &order, Agent thread
   for (const Event &read : reads)
     if (kind == Reads::NeedFences && event.proxy == Proxy::Async && read.proxy == Proxy::Generic &&
         !order.finds(thread, read))
-      return Clash{Clash::Kind::BehindFence, 0, read};
+      return Clash{Clash::Kind::BehindFence, 0, read, /*isRead=*/true};
   if (!isSame || isOrdered)
     writes.clear();
   if (!isSame)
@@ -87,12 +88,12 @@ std::optional<Clash> ByteHistory::write(const HappensBefore &order, Agent thread
 std::optional<Clash> ByteHistory::update(const HappensBefore &order, Agent thread,
                                          const Event &event) {
   if (writes.empty())
-    return Clash{Clash::Kind::Unwritten, 0, {}};
+    return Clash{Clash::Kind::Unwritten, 0, {}, false};
   for (const Event &write : writes) {
     if (!order.follows(thread, event, write))
       return makeClash(order, thread, Clash::Kind::AfterWrite, write);
     if (event.proxy == Proxy::Async && !order.finds(thread, write))
-      return Clash{Clash::Kind::BehindFence, 0, write};
+      return Clash{Clash::Kind::BehindFence, 0, write, false};
   }
   for (const Event &read : reads)
     if (!order.follows(thread, event, read))

@@ -23,8 +23,9 @@ struct Clash {
     TensorFence, ///< what orders the two does not order uses of tensor memory
   };
   Kind kind;
-  size_t offset; ///< of the byte
-  Event other;   ///< what it clashes with
+  size_t offset;       ///< of the byte
+  Event other;         ///< what it clashes with
+  bool isRead = false; ///< whether that is a read
 };
 
 /// Whether a read that a thread has made may still be under way when an engine writes there, if no

@@ -91,16 +91,17 @@ public:
     if (clash.kind == Clash::Kind::Unwritten)
       return at + "which no thread has written" + own +
              "\n  missing: a write before, or a barrier in front of this read and behind the write";
-    bool isRead = clash.kind == Clash::Kind::AfterRead;
+    bool isRead = clash.isRead;
     std::string others =
         own + "\n  that " + (isRead ? "read" : "write") + ": " + who(other) + "\n  missing: ";
     bool isEngine = order.isQueue(clash.other.agent);
     std::string whose =
         isEngine ? "an engine" : "thread " + std::to_string(clash.other.agent % names.threads);
     if (clash.kind == Clash::Kind::BehindFence)
-      return "a race: " + at + "which " + whose +
-             " writes; no fence of the proxy stands between the write and the engine" + others +
-             "a fence of the proxy, " + missingFence(other.by, access.by);
+      return "a race: " + at + "which " + whose + (isRead ? " reads" : " writes") +
+             "; no fence of the proxy stands between the " + (isRead ? "read" : "write") +
+             " and the engine" + others + "a fence of the proxy, " +
+             missingFence(other.by, access.by);
     if (!order.hasEnded(clash.other))
       return at + underWay(clash.other, isRead) + others + "a wait of " + name(access.by) +
              ", or of who tells it, for " + order.nameOf(clash.other.agent);
@@ -137,8 +138,8 @@ private:
   std::string missingFence(Agent writer, Agent starter) const {
     if (writer == starter)
       return "by " + name(writer) + " between the two";
-    return "by " + name(writer) + " behind its write or by " + name(starter) +
-           " behind what tells it of the write";
+    return "by " + name(writer) + " behind its access or by " + name(starter) +
+           " behind what tells it of that";
   }
 
   /// From what an agent did to a thread that knows nothing of it.

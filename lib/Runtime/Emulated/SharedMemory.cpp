@@ -61,8 +61,7 @@ std::string SharedMemory::conclude(const std::optional<Clash> &clash, const Acce
     log.note(access, isWrite, begin, size, isQueue ? keptOfQueue : keptOfThread);
     return "";
   }
-  bool isWriteOther = clash->kind != Clash::Kind::AfterRead;
-  Access other = log.find(clash->other, isWriteOther, clash->offset);
+  Access other = log.find(clash->other, !clash->isRead, clash->offset);
   std::string place = "byte " + std::to_string(clash->offset) + " of shared memory";
   return describe(*events, names, first, *clash, access, other, place, what, noun);
 }

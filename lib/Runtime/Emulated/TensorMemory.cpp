@@ -55,7 +55,7 @@ std::string TensorMemory::conclude(const std::optional<Clash> &clash, Agent by, 
     log.note(access, !isRead, first, count, keptOfAgent);
     return "";
   }
-  Access other = log.find(clash->other, clash->kind != Clash::Kind::AfterRead, clash->offset);
+  Access other = log.find(clash->other, !clash->isRead, clash->offset);
   std::string place = "lane " + std::to_string(clash->offset / columns) + ", column " +
                       std::to_string(clash->offset % columns) + " of tensor memory";
   Agent own = engines.agentOf(0);

@@ -105,13 +105,16 @@ int block() { return kiln_emulated_register(3); }
 uint64_t ownWord(int word) { return uint64_t(kiln_emulated_shared()) + 4 * word; }
 
 /// NVIDIA's instructions of clusters, at a barrier that lies at word 0 of each block.
+void fenceProxy() {
+  kiln_emulated_instruction("nvvm.fence.proxy.async.shared_cta", nullptr, nullptr, 14);
+}
 void initBarrier(uint32_t arrivals) {
   struct {
     uint64_t barrier;
     uint32_t arrivals;
   } operands{ownWord(0), arrivals};
   kiln_emulated_instruction("nvvm.mbarrier.init.shared", &operands, nullptr, 8);
-  kiln_emulated_instruction("nvvm.fence.proxy.async.shared_cta", nullptr, nullptr, 14);
+  fenceProxy();
 }
 void arriveAt(uint32_t other) {
   struct {
@@ -474,7 +477,7 @@ void expectBytes() {
                             15);
 }
 /// Both blocks get a box from the first, read it, and may get another.
-template <bool tells>
+template <bool tells, bool hasFence = true>
 void getTwice(const uint64_t *) {
   initBarrier(1);
   meetCluster();
@@ -484,6 +487,8 @@ void getTwice(const uint64_t *) {
       copyToBoth();
     waitBarrier(round);
     readFour();
+    if (hasFence)
+      fenceProxy();
     if (tells)
       meetCluster();
   }
@@ -492,6 +497,11 @@ void getTwice(const uint64_t *) {
 } // namespace
 
 TEST(Cluster, ABoxComesToAllWhoHaveReadWhatWasThere) { EXPECT_EQ(runPair(getTwice<true>), ""); }
+
+TEST(Cluster, ABoxThatComesBehindReadsWithoutAFenceIsFound) {
+  EXPECT_NE(runPair(getTwice<true, false>).find("no fence of the proxy stands between the read"),
+            std::string::npos);
+}
 
 TEST(Cluster, ABoxThatComesWhileAnotherBlockMayStillReadIsFound) {
   EXPECT_NE(runPair(getTwice<false>), "");
