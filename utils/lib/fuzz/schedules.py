@@ -64,7 +64,9 @@ class Checker:
     """A process that checks cases; on a GPU, a new one after what its context may not outlive."""
 
     def __init__(self, log, memory):
-        self.worker = Worker(prepare, perform, log, seconds=60, memory=memory)
+        # A process that waits for a GPU computes nothing.
+        rounds = 10 if memory else 1
+        self.worker = Worker(prepare, perform, log, seconds=60, memory=memory, rounds=rounds)
 
     def __enter__(self):
         return self
