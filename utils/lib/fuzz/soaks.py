@@ -108,9 +108,12 @@ def schedules(soak):
                 if verdict == "wrong":
                     random_schedules.report(campaign, checker, case, device, answer)
 
+    start = time.monotonic()
     soak.share(work)
+    rate = done["launches"] / (time.monotonic() - start)
     (soak.output / "schedules.table").write_text(table.text() + "\n")
     counted = {f"{what} right" if what != "refused" else what: n for what, n in done.items()}
+    counted["right a second"] = f"{rate:.1f} launches"
     return campaign, counted, done[reached] >= most
 
 
