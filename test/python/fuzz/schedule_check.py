@@ -1,9 +1,11 @@
-"""Compiles a random schedule, runs it on its emulated chip, and says what is wrong: a refusal that
-does not say what it refuses, a wrong number, a race or a wait without end."""
+"""Compiles a random schedule, runs it on its emulated chip or on a GPU of that kind, and says what is
+wrong: a refusal that does not say what it refuses, a wrong number, a race or a wait without end."""
 
 from __future__ import annotations
 
+import math
 import os
+import random
 import re
 import subprocess
 import time
@@ -32,19 +34,31 @@ INTERNAL = re.compile(
 # What of the schedule stage holds decisions against one another; more of it is in known_refusals.
 CHECKS = ("tile-decide-stages", "tile-check-schedule")
 REFUSAL = re.compile(r"('[\w.]+' (op )?)?(expected |is not supported on \S+ yet: expected )")
+# The seconds after which a GPU's kernel is one that never ends.
+PATIENCE = 30
 
 
-def check(case: Case) -> str:
-    """Nothing if it is right, "refused: " and why if it is refused as it should be, or what is wrong."""
+def inputs(case: Case, number: int, size: dict[str, int]):
+    """The arguments of one run, and what the outputs must be."""
+    rng = np.random.default_rng([case.seed, number, zlib.crc32(repr(size).encode())])
+    return KERNELS[case.kernel].run(rng, case.form, size)
+
+
+def check(case: Case, device: str | None = None) -> str:
+    """Nothing if it is right, "refused: " and why if it is refused as it should be, or what is wrong.
+    It runs on a device of its chip, else on the emulated chip."""
+    from placing import Placement  # of test/python, and needs Kiln
+
     import kiln
 
-    made = KERNELS[case.kernel]
     kernel = kernel_check.define(case.text)
     for number, size in enumerate(case.sizes):
-        rng = np.random.default_rng([case.seed, number, zlib.crc32(repr(size).encode())])
-        args, outputs = made.run(rng, case.form, size)
+        args, outputs = inputs(case, number, size)
+        placement = Placement(device or f"emu:{case.chip}")
         try:
-            kernel(*args.values(), _device=f"emu:{case.chip}")
+            kernel(*map(placement.place, args.values()), _device=placement.device)
+            kiln.synchronize(placement.device, timeout=PATIENCE)
+            placement.fetch()
         except kiln.CompileError as error:
             return refused(kernel, args.values(), case, error)
         except kiln.LaunchError as error:
@@ -62,6 +76,41 @@ def check(case: Case) -> str:
                     f"({int(wrong.sum())} of {wrong.size} elements) with {size}"
                 )
     return ""
+
+
+def widened(case: Case, count: int) -> Case:
+    """The case with up to so many more extents, of which the compiler knows what it knows of those
+    that it has: the same code serves them."""
+    rng, sizes = random.Random(f"extents of {case.seed}"), list(case.sizes)
+    most = len(sizes) + count
+    rough = {rough_facts(size) for size in sizes}
+    known = {facts(case, number, size) for number, size in enumerate(sizes)}
+    drawn = (KERNELS[case.kernel].sizes(rng, case.form) for _ in range(200 if count else 0))
+    alike = [size for size in drawn if rough_facts(size) in rough]
+    for size in alike[: 3 * count]:
+        if len(sizes) < most and size not in sizes and facts(case, len(sizes), size) in known:
+            sizes.append(size)
+    return replace(case, sizes=sizes)
+
+
+def divisor(number: int) -> int:
+    """What is known of a number: that it is 1, or the power of two up to 16 that divides it."""
+    return -1 if number == 1 else math.gcd(number, 16)
+
+
+def rough_facts(size: dict[str, int]) -> tuple:
+    return tuple(map(divisor, size.values()))
+
+
+def facts(case: Case, number: int, size: dict[str, int]) -> tuple:
+    """What a kernel is specialised for."""
+    arguments, _ = inputs(case, number, size)
+    return tuple(
+        tuple(map(divisor, (*value.shape, *value.strides)))
+        if isinstance(value, np.ndarray)
+        else divisor(value)
+        for value in arguments.values()
+    )
 
 
 def refused(kernel, args, case: Case, error) -> str:
@@ -167,15 +216,16 @@ def reduced(case: Case):
                     yield replace(case, sizes=sizes)
 
 
-def reproduction(case: Case, what: str) -> str:
+def reproduction(case: Case, what: str, device: str | None = None) -> str:
     """A file that shows it by itself, with test/python and its fuzz on the path."""
+    given = f"CASE, {device!r}" if device else "CASE"
     shown = "\n".join(f"#   {line}" for line in case.text.splitlines())
     return (
         f'"""{what}"""\n\nfrom schedule_check import check\nfrom schedule_writer import Case\n\n'
         f"CASE = Case(\n    {case.seed}, {case.chip!r}, {case.kernel!r},\n    {case.form!r},\n"
         f"    {case.pins!r},\n    {case.sizes!r},\n)\n\n# The kernel:\n{shown}\n\n"
-        f"if __name__ == '__main__':\n    print(check(CASE) or 'right')\n"
+        f"if __name__ == '__main__':\n    print(check({given}) or 'right')\n"
     )
 
 
-__all__ = ["check", "kind", "reduced", "reproduction", "shrunk"]
+__all__ = ["check", "inputs", "kind", "reduced", "reproduction", "shrunk", "widened"]

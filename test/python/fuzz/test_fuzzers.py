@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,9 @@ import parsers  # noqa: E402
 import pipelines  # noqa: E402
 import programs  # noqa: E402
 import protocol  # noqa: E402
+import schedules  # noqa: E402
+from campaign import Campaign  # noqa: E402
+from worker import Worker  # noqa: E402
 
 # Runs of each, which all together take about a minute. The seed and the count are fixed, so that a
 # commit passes everywhere or nowhere: what is new is looked for in campaigns, and what they find
@@ -183,3 +187,42 @@ def test_the_reference_of_an_f64_fma_is_rounded_once():
     small = 2.0**-52
     assert generator.elementwise.fused(1 + small, 1 + small, -1.0) == 2 * small + small**2
     assert (1 + small) * (1 + small) - 1.0 == 2 * small
+
+
+def soak(folder, *arguments):
+    command = [sys.executable, ROOT / "utils/soak", *arguments, "--seed", SEED, "--build", BUILD]
+    return subprocess.run(
+        [*map(str, command), "--output", str(folder)], capture_output=True, text=True, timeout=600,
+        check=False,
+    )  # fmt: skip
+
+
+def test_a_soak_that_ran_less_than_asked_for_fails(tmp_path):
+    done = soak(tmp_path, "schedules", "--minutes", 1e-6)
+    assert done.returncode == 1 and "LESS THAN ASKED FOR" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_soak_asks_for_a_chip_that_schedules_are_drawn_for(tmp_path):
+    done = soak(tmp_path, "--device", "cuda:77")
+    assert done.returncode == 1 and "expected a device whose chip is one of" in done.stderr
+
+
+def test_a_hang_is_ended_and_named(tmp_path):
+    """By the seed, without a try to shrink it; and the next job runs."""
+    with Worker(str, stall, tmp_path / "log", seconds=1, rounds=1) as worker:
+        assert worker.attempt(0) == "0"
+        said = worker.attempt(60)
+        assert said == "WRONG: no answer within 1 seconds" and worker.attempt(0) == "0"
+    sys.path[:0] = [str(schedules.TESTS)]
+    import schedule_writer
+
+    campaign = Campaign("soak", BUILD, tmp_path, SEED, 0, ROOT, [])
+    case = schedule_writer.write(77, "sm_90a")
+    schedules.report(campaign, None, case, "cuda:0", said)
+    assert [each.what for each in campaign.findings] == [f"seed 77, cuda:0, {case.kernel}: {said}"]
+    assert b"check(CASE, 'cuda:0')" in campaign.findings[0].text
+
+
+def stall(_, seconds):
+    time.sleep(seconds)
+    return str(seconds)

@@ -10,11 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import placing
 import pytest
 import schedule_catalogue
 import schedule_check
 from schedule_chips import CHIPS
 from schedule_writer import Case, write
+
+from kiln.runtime.cache import specialisations
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("KILN_BUILD", ROOT / "build")).resolve()
@@ -93,6 +96,32 @@ def test_decisions_stand_in_the_text():
     text = product({"kernel": ROLE, "x": {"stage": 0, "atom": "cp_async"}}, [SIZE]).text
     assert "kiln.pin(a.load((i * 64, k), (64, 32)), stage=0, atom='cp_async')" in text
     assert "kiln.role(name='all', warps=4, copies=1)" in text
+
+
+def test_more_extents_need_no_other_code():
+    case = product({}, [SIZE])
+    wide = schedule_check.widened(case, 3)
+    assert (
+        len(wide.sizes) == 4 and wide.sizes[0] == SIZE and wide == schedule_check.widened(case, 3)
+    )
+    before = sum(specialisations().values())
+    assert schedule_check.check(wide) == ""
+    assert sum(specialisations().values()) == before + 1
+
+
+def test_a_case_runs_on_the_device_that_is_given(monkeypatch):
+    """Its arrays are placed there, waited for, and fetched."""
+    case = product({}, [SIZE])
+    done = []
+
+    class Elsewhere(placing.Placement):
+        def fetch(self):
+            done.append(self.device)
+
+    monkeypatch.setattr(placing, "Placement", Elsewhere)
+    assert schedule_check.check(case, "emu:sm_90a") == ""
+    assert done == ["emu:sm_90a"]
+    assert "check(CASE, 'cuda:0')" in schedule_check.reproduction(case, "what", "cuda:0")
 
 
 def test_a_refusal_is_one_at_a_line():

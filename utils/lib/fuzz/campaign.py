@@ -3,6 +3,7 @@
 import hashlib
 import random
 import resource
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,7 @@ class Campaign:
     def __post_init__(self):
         self.rng = random.Random(self.seed)
         self.end = None
+        self.lock = threading.Lock()  # several threads may share one
         self.output.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -54,15 +56,17 @@ class Campaign:
         return more and len(self.findings) < 200
 
     def count(self, what):
-        self.counts[what] = self.counts.get(what, 0) + 1
+        with self.lock:
+            self.counts[what] = self.counts.get(what, 0) + 1
 
     def find(self, what, text, suffix, group=None):
         """Writes a finding down, once for each group of findings that are alike."""
         group = group or what
         self.count("findings")
-        if group in self.known:
-            return
-        self.known.add(group)
+        with self.lock:
+            if group in self.known:
+                return
+            self.known.add(group)
         text = text.encode() if isinstance(text, str) else text
         self.findings.append(Finding(what, text, suffix))
         name = hashlib.sha256(text).hexdigest()[:12]

@@ -1,10 +1,11 @@
-"""Random schedules: kernels whose decisions are drawn, on emulated chips, against float64.
+"""Random schedules: kernels whose decisions are drawn, on emulated chips or a GPU, against float64.
 
 The kernels and what draws their schedules are beside the tests, in test/python/fuzz: what CI draws
 a few of is the same. Whatever is pinned is obeyed or refused: by an error at a line of the kernel
 that names a decision. What is obeyed must compute the kernel's numbers, whatever runs beside
 whatever. A finding is a file that shows it by itself, with as few decisions as it takes.
-`--device emu:CHIP` keeps to some chips; what follows the name, to some kernels.
+`--device emu:CHIP` keeps to some chips, and `--device cuda:0` runs them there; what follows the
+name, to some kernels.
 """
 
 import os
@@ -16,49 +17,95 @@ from schedules_table import Table
 from worker import WRONG, Worker
 
 TESTS = Path(__file__).resolve().parents[3] / "test/python/fuzz"
+# What is wrong and leaves a GPU's context as it was.
+PASSING = ("refused", "wrong numbers")
 
 
 def prepare():
     """The compiler is in this process, and nothing is kept on disk."""
     sys.path[:0] = [str(TESTS), str(TESTS.parent)]
     os.environ |= {"KILN_COMPILE_IN_PROCESS": "1", "KILN_LIBDEVICE": "none", "KILN_OCML": "none"}
-    os.environ["KILN_CACHE_DIR"] = ""
+    os.environ |= {"KILN_CACHE_DIR": "", "CUDA_CACHE_DISABLE": "1"}
 
 
-def perform(_, case):
+def perform(_, job):
+    """The case with up to so many more extents, and what is wrong with it."""
+    case, device, more = job
     import schedule_check
 
     try:
-        return schedule_check.check(case)
+        case = schedule_check.widened(case, more) if more else case
+        return case, schedule_check.check(case, device)
     except Exception as error:  # the checker's own
-        return f"unchecked: {type(error).__name__}: {error}"
+        return case, f"unchecked: {type(error).__name__}: {error}"
+
+
+def places(devices):
+    """Chips, each with the device that it runs on, or none if it is emulated."""
+    import schedule_chips
+
+    import kiln
+
+    if not devices:
+        return [(chip, None) for chip in schedule_chips.CHIPS]
+    targets = {entry["name"]: entry.get("target") or "" for entry in kiln.devices()}
+    found = []
+    for device in devices:
+        is_emulated = device.startswith("emu:")
+        chip = (device if is_emulated else targets.get(device, "")).partition(":")[2]
+        if chip not in schedule_chips.CHIPS:
+            known = ", ".join(schedule_chips.CHIPS)
+            sys.exit(f"error: expected a device whose chip is one of {known}, got '{device}'")
+        found.append((chip, None if is_emulated else device))
+    return found
+
+
+class Checker:
+    """A process that checks cases; on a GPU, a new one after what its context may not outlive."""
+
+    def __init__(self, log, memory):
+        # A process that waits for a GPU computes nothing.
+        rounds = 10 if memory else 1
+        self.worker = Worker(prepare, perform, log, seconds=60, memory=memory, rounds=rounds)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.worker.stop()
+
+    def check(self, case, device, more=0):
+        answer = self.worker.attempt((case, device, more))
+        case, said = (case, answer) if isinstance(answer, str) else answer
+        if device and said and not said.startswith(PASSING):
+            self.worker.stop()
+        return case, said
 
 
 def run(campaign):
     sys.path.insert(0, str(TESTS))
-    import schedule_chips
     import schedule_writer
 
-    chips = [device.partition(":")[2] for device in campaign.devices]
-    chips = chips or list(schedule_chips.CHIPS)
+    among = places(campaign.devices)
     kernels = [str(name) for name in campaign.corpus] or list(schedule_writer.KERNELS)
     log = campaign.output / f"{campaign.name}.stderr"
     table = Table()
-    with Worker(prepare, perform, log, seconds=60, memory=campaign.memory) as worker:
+    with Checker(log, campaign.memory) as checker:
         while campaign.goes_on():
             campaign.runs += 1
             rng = campaign.rng
-            seed, chip, kernel = rng.randrange(1 << 32), rng.choice(chips), rng.choice(kernels)
-            case = schedule_writer.write(seed, chip, kernel)
-            answer = worker.attempt(case)
+            seed, (chip, device), kernel = (
+                rng.randrange(1 << 32), rng.choice(among), rng.choice(kernels),
+            )  # fmt: skip
+            case, answer = checker.check(schedule_writer.write(seed, chip, kernel), device)
             verdict = table.add(case, answer)
             campaign.count(f"{verdict} of the odd" if case.odd else verdict)
             if verdict == "wrong":
-                report(campaign, worker, case, answer)
+                report(campaign, checker, case, device, answer)
     print(table.text(), flush=True)
 
 
-def report(campaign, worker, case, answer):
+def report(campaign, checker, case, device, answer):
     """The fewest decisions with which the same goes wrong."""
     import schedule_check
 
@@ -75,15 +122,15 @@ def report(campaign, worker, case, answer):
         return
 
     def fails(smaller):
-        again = worker.attempt(smaller)
+        _, again = checker.check(smaller, device)
         if answer.startswith(WRONG):
             return again.startswith(WRONG)
         return bool(again) and schedule_check.kind(again) == schedule_check.kind(answer)
 
-    hangs = answer.startswith(WRONG) and "no answer" in answer
+    hangs = "no answer within" in answer or answer.startswith("TimeoutError")
     case = case if hangs else schedule_check.shrunk(case, fails, seconds=40)
-    answer_now = answer if hangs else worker.attempt(case) or answer
-    what = f"seed {case.seed}, {case.chip}, {case.kernel}: {answer_now}"
+    answer_now = answer if hangs else checker.check(case, device)[1] or answer
+    what = f"seed {case.seed}, {device or case.chip}, {case.kernel}: {answer_now}"
     first = re.sub(r'"""', "'''", answer_now)
-    text = schedule_check.reproduction(case, first)
+    text = schedule_check.reproduction(case, first, device)
     campaign.find(what, text, ".py", " ".join([case.kernel, *group_of(case)]))

@@ -35,12 +35,13 @@ def _serve(connection, log, prepare, work, memory):
 
 class Worker:
     """Runs `work(prepare(), job)` elsewhere. It is started again once it died, and after
-    `jobs` jobs, so that what leaks does not add up."""
+    `jobs` jobs, so that what leaks does not add up. On a busy machine one that computes little may
+    take `rounds` times its seconds."""
 
-    def __init__(self, prepare, work, log, seconds, memory=4 << 30, jobs=2000):
+    def __init__(self, prepare, work, log, seconds, memory=4 << 30, jobs=2000, rounds=10):
         self.context = multiprocessing.get_context("spawn")
         self.prepare, self.work, self.log = prepare, work, str(log)
-        self.seconds, self.memory, self.jobs = seconds, memory, jobs
+        self.seconds, self.memory, self.jobs, self.rounds = seconds, memory, jobs, rounds
         self.process = self.connection = None
         self.done = 0
 
@@ -90,7 +91,7 @@ class Worker:
         try:
             while not self.connection.poll(seconds):
                 rounds += 1
-                if self.spent() - spent < seconds / 2 and rounds < 10:
+                if self.spent() - spent < seconds / 2 and rounds < self.rounds:
                     continue  # on a busy machine it is the process's own time that counts
                 self.process.kill()
                 self.stop()
