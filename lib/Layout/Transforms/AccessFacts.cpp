@@ -134,6 +134,13 @@ static int64_t getDivisor(Value value, const Path &path) {
         int64_t left = getDivisor(op->getOperand(0), path.next());
         return std::min(kMax, left * getDivisor(op->getOperand(1), path.next()));
       })
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>([&](auto) -> int64_t {
+        int64_t left = getDivisor(op->getOperand(0), path.next());
+        APInt by;
+        bool isWhole = matchPattern(op->getOperand(1), m_ConstantInt(&by)) &&
+                       by.isStrictlyPositive() && left % by.getSExtValue() == 0;
+        return isWhole ? left / by.getSExtValue() : 1;
+      })
       .Case<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp,
             arith::MaxUIOp>([&](auto) { return least(op->getOperands()); })
       .Case<arith::SelectOp>([&](auto) { return least(op->getOperands().drop_front()); })

@@ -9,8 +9,8 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from mutation import loaded
 from pinned import BENCHMARKS, compiled
-from test_mutants import assemble
 
 import kiln
 from kiln.runtime.devices import device
@@ -27,7 +27,7 @@ def pinned() -> str:
 
 
 def report(text: str) -> str:
-    launch = assemble(text, device("emu:sm_90a").target)
+    launch = loaded(text, device("emu:sm_90a").target)
     # More trips than the ring has slots.
     a, b, c = (np.zeros((256, n), BF16) for n in (320, 320, 256))
     with pytest.raises(kiln.DeviceError) as raised:
@@ -139,7 +139,7 @@ def test_assembly_that_is_not_known_is_refused_at_its_line(pinned: str) -> None:
     at = next(i for i, line in enumerate(lines) if "nvvm.barrier0" in line)
     unknown = '    llvm.inline_asm has_side_effects "brkpt;", "" : () -> ()'
     with pytest.raises(kiln.CompileError) as raised:
-        assemble("\n".join([*lines[:at], unknown, *lines[at:]]), device("emu:sm_90a").target)
+        loaded("\n".join([*lines[:at], unknown, *lines[at:]]), device("emu:sm_90a").target)
     told = str(raised.value)
     assert f"mutant.mlir:{at + 1}:5: the emulator cannot run assembly: 'brkpt;'" in told
 

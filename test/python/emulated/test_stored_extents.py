@@ -75,10 +75,7 @@ def test_boxes_in_flight(rng, M, N, in_flight) -> None:
 def test_rows_of_no_pieces_are_refused() -> None:
     """24 elements of a byte are no multiple of 16 bytes, which is what the engine moves."""
     a = np.zeros((64, 32), DTYPES["f8"])
-    message = (
-        r"expected a tile that #nvptx\.tma can store, of rows that are multiples of 16 bytes, "
-        r"got 'tensor<64x24xf8E4M3FN>'"
-    )
+    message = "expected a tile that begins at a multiple of 16 bytes along its rows"
     with pytest.raises(kiln.CompileError, match=message) as refused:
         stored.compile(a, a, M=64, N=24, target="nvptx:sm_90a")
     assert "test_stored_extents.py" in str(refused.value)
