@@ -157,6 +157,32 @@ def test_a_report_that_is_missing_or_broken_is_a_failure(tmp_path, text):
     assert result.failed == 1
 
 
+SHARED = """import pytest
+@pytest.mark.parametrize("n", range(40))
+def test_drawn(n): pass
+@pytest.mark.packed
+def test_always(): pass
+"""
+
+
+def test_shares_of_the_packed_tests_are_all_of_them_and_each_has_what_is_marked(tmp_path):
+    shutil.copy(ROOT / "test/python/conftest.py", tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = packed: always\n")
+    (tmp_path / "test_shared.py").write_text(SHARED)
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", tmp_path]
+    drawn = [run(*command, f"--share={number}/2").splitlines() for number in range(2)]
+    names = [{line for line in lines if line.startswith("test_shared.py::")} for lines in drawn]
+    assert names[0] & names[1] == {"test_shared.py::test_always"}
+    assert len(names[0] | names[1]) == 41 and min(map(len, names)) > 5
+
+
+def test_a_commit_draws_its_share_and_another_can_be_named(monkeypatch):
+    monkeypatch.delenv(run_tests.SHARE, raising=False)
+    assert run_tests.packed_share() == run_tests.packed_share() < run_tests.SHARES
+    monkeypatch.setenv(run_tests.SHARE, "13")
+    assert run_tests.packed_share() == 3
+
+
 def run_units(build):
     command = [sys.executable, ROOT / "utils/lib/run_tests.py", "--build", build, "--only", "unit"]
     return subprocess.run(command, capture_output=True, text=True, check=False)

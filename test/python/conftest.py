@@ -17,6 +17,24 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # helpers that several
 SEED = int(os.environ.get("KILN_SEED") or np.random.SeedSequence().entropy % 2**32)
 
 
+def pytest_addoption(parser):
+    parser.addoption("--share", metavar="I/N", help="of the tests that are not marked `packed`, "
+                     "share I of N")  # fmt: skip
+
+
+def pytest_collection_modifyitems(config, items):
+    """A test's name says which share it is of, whatever other tests there are."""
+    if not (share := config.getoption("--share", None)):
+        return
+    number, count = map(int, share.split("/"))
+    drawn = [
+        item for item in items
+        if item.get_closest_marker("packed") or zlib.crc32(item.nodeid.encode()) % count == number
+    ]  # fmt: skip
+    config.hook.pytest_deselected(items=[item for item in items if item not in drawn])
+    items[:] = drawn
+
+
 # What is started in the background ignores Ctrl-C, and so would each process that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -75,11 +75,14 @@ def targets(tool):
     return sorted(known, key=lambda target: base_of(target) is not None)
 
 
-def classify(tool, target, asked):
-    """What the target makes of each of these cells: native, emulated or why it is refused."""
+def classify(tool, target, asked, lowers=True):
+    """What the target makes of each of these cells: native, emulated or why it is refused; nothing
+    is lowered where the caller compiles them all himself."""
     kernels = [probe.kernel(element, target) for probe, element in asked]
-    compiled = f"--tile-pipeline=target={target} stop-after=llvm"
-    answers = ask(tool, kernels, [f"--tile-report-support=target={target}", compiled])
+    passes = [f"--tile-report-support=target={target}"]
+    if lowers:
+        passes.append(f"--tile-pipeline=target={target} stop-after=llvm")
+    answers = ask(tool, kernels, passes)
     table = {}
     for (probe, element), diagnostics in zip(asked, answers, strict=True):
         refusals = [message for sort, message in diagnostics if sort == "error"]

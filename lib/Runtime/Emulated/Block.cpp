@@ -33,6 +33,7 @@ void Block::runThread() {
     Block *block = Block::current();
     block->launch.kernel(block->launch.slots);
     block->running->state = State::Done;
+    ++block->ended;
     block->yield();
   }
 }
@@ -122,14 +123,10 @@ void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::Happe
   values.assign(threads.size(), {});
   engines.reset();
   tensors.reset();
+  ended = 0;
   clusterArrivals = 0;
   clusterRound = 0;
   clusterOpen = clusterEnded = {};
-}
-
-bool Block::isDone() const {
-  return std::all_of(threads.begin(), threads.end(),
-                     [](const auto &thread) { return thread->state == State::Done; });
 }
 
 bool Block::advance() {
@@ -216,8 +213,7 @@ void Block::waitForCluster() {
       return true;
     unsigned expected = 0;
     for (const Block *block : first->cluster)
-      for (const auto &thread : block->threads)
-        expected += thread->state != State::Done;
+      expected += block->threads.size() - block->ended;
     if (first->clusterArrivals < expected)
       return false;
     first->clusterArrivals = 0;

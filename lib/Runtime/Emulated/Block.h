@@ -160,7 +160,7 @@ private:
   bool advance();
   void meetAll();
   std::string finish();
-  bool isDone() const;
+  bool isDone() const { return ended == threads.size(); }
   void resume(Thread &thread);
   void yield();
   bool step(unsigned warp);
@@ -183,6 +183,7 @@ private:
   llvm::DenseMap<const char *, const Instruction *> instructions; ///< by their names' addresses
   std::vector<Block *> cluster = {this};
   std::vector<std::unique_ptr<Thread>> threads;
+  size_t ended = 0; ///< of the threads
   /// Work of one kind of a thread, or of a warp: groups, oldest first, each with the tick at whose
   /// end it has ended.
   struct InFlight {

@@ -1,5 +1,6 @@
 // Bounds, bytes that were never written, and accesses that nothing orders.
 #include "SharedMemory.h"
+#include "llvm/ADT/SmallVector.h"
 #include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
@@ -95,14 +96,14 @@ std::string SharedMemory::access(unsigned thread, uint64_t address, int64_t size
   if (!(kind & Write))
     return "";
   // To write what is there already harms nobody: copies of a value are stored by all who hold one.
-  std::unique_ptr<bool[]> isSame;
+  llvm::SmallVector<bool, 64> isSame;
   if (value) {
-    isSame.reset(new bool[size]);
+    isSame.resize_for_overwrite(size);
     for (int64_t i = 0; i < size; ++i)
       isSame[i] = memory[begin + i] == static_cast<const uint8_t *>(value)[i];
   }
-  return conclude(history->write(agent, own.event, begin, size, isSame.get()), own, begin, size,
-                  "a write of", "write", /*isWrite=*/true);
+  return conclude(history->write(agent, own.event, begin, size, value ? isSame.data() : nullptr),
+                  own, begin, size, "a write of", "write", /*isWrite=*/true);
 }
 
 std::string SharedMemory::startRead(Agent by, const Event &event, uint64_t address, int64_t size) {

@@ -13,6 +13,8 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 FILES = sorted(EXAMPLES.glob("[0-9][0-9]_*.py"))
 
+pytestmark = pytest.mark.packed  # one file of each folder runs whole
+
 
 @pytest.fixture
 def load(monkeypatch):

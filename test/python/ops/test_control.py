@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from tiles import NUMPY, apply, assert_close, launch
 
+pytestmark = pytest.mark.packed  # one file of each folder runs whole
+
 
 def test_loops_carry_tensors(rng):
     """Swapped, shifted and reduced values of the iteration before; scalars beside."""

@@ -19,6 +19,8 @@ from runtime_kernels import (
 
 import kiln
 
+pytestmark = pytest.mark.packed  # one file of each folder runs whole
+
 
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 10_007])
 def test_vector_add(rng, n):

@@ -235,11 +235,15 @@ def reach(texts: list[str], stage: str, path: Path) -> list[tuple[str, str]]:
         if not at:
             return [alone(text) for text in texts]
         errors[bisect.bisect_right(firsts, int(at[1])) - 1].append(piece)
-    taken = [text for text, own in zip(texts, errors, strict=True) if not own]
-    if done.returncode != 1 or pieces[0] or len(taken) == len(texts):
+    # A text that is refused makes nothing, and is told apart from the next one all the same.
+    own = ["".join(some) for some in errors]
+    if (
+        [bool(text.strip()) for text in made] != [not some for some in own]
+        or done.returncode != 1
+        or pieces[0]
+    ):
         return [alone(text) for text in texts]
-    rest = iter(reach(taken, stage, path) if taken else [])
-    return [("", "".join(own)) if own else next(rest) for own in errors]
+    return [("" if some else text, some) for text, some in zip(made, own, strict=True)]
 
 
 def compiled(sources: list[str], path: Path) -> list[tuple[str, str]]:
