@@ -63,10 +63,11 @@ def places(devices):
 class Checker:
     """A process that checks cases; on a GPU, a new one after what its context may not outlive."""
 
-    def __init__(self, log, memory):
-        # A process that waits for a GPU computes nothing.
-        rounds = 10 if memory else 1
-        self.worker = Worker(prepare, perform, log, seconds=60, memory=memory, rounds=rounds)
+    def __init__(self, log, memory, on_gpu=False):
+        # A process that waits for a GPU computes nothing. A launch there has a limit of its own; the
+        # vendor's assembler takes minutes where one warp is given a tile of many.
+        rounds, seconds = 10 if memory else 1, 240 if on_gpu else 60
+        self.worker = Worker(prepare, perform, log, seconds=seconds, memory=memory, rounds=rounds)
 
     def __enter__(self):
         return self
@@ -90,7 +91,7 @@ def run(campaign):
     kernels = [str(name) for name in campaign.corpus] or list(schedule_writer.KERNELS)
     log = campaign.output / f"{campaign.name}.stderr"
     table = Table()
-    with Checker(log, campaign.memory) as checker:
+    with Checker(log, campaign.memory, any(device for _, device in among)) as checker:
         while campaign.goes_on():
             campaign.runs += 1
             rng = campaign.rng

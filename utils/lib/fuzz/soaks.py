@@ -90,7 +90,8 @@ def schedules(soak):
     kernels = list(schedule_writer.KERNELS)
 
     def work(number):
-        with random_schedules.Checker(soak.log("schedules", number), campaign.memory) as checker:
+        log = soak.log("schedules", number)
+        with random_schedules.Checker(log, campaign.memory, on_gpu) as checker:
             while campaign.goes_on() and done[reached] < most:
                 with lock:
                     rng = campaign.rng

@@ -16,7 +16,8 @@ Value Nest::value(Value tensor, const Point &point) {
   Operation *op = tensor.getDefiningOp();
   bool together = op && isInline(tensor) && isElementwise(op) && op->getNumResults() > 1;
   unsigned number = together ? cast<OpResult>(tensor).getResultNumber() : 0;
-  key.push_back(together ? op->getResult(0).getAsOpaquePointer() : tensor.getAsOpaquePointer());
+  // Another of its results may lie in memory, and be known by itself.
+  key.push_back(together ? static_cast<const void *>(op) : tensor.getAsOpaquePointer());
   for (Value at : point.at)
     key.push_back(at.getAsOpaquePointer());
   for (int64_t number : {static_cast<int64_t>(point.lane), point.step, point.width})
