@@ -97,6 +97,18 @@ static SmallVector<Value> getHandedOn(BlockArgument argument) {
   return {loop.getInitArgs()[number - 1], loop.getBody()->getTerminator()->getOperand(number - 1)};
 }
 
+/// Of a value that a number divides, a constant part.
+static int64_t getDivisorOfPart(Operation *op, int64_t divisor) {
+  APInt number;
+  if (!matchPattern(op->getOperand(1), m_ConstantInt(&number)) || number.isNegative() ||
+      number.uge(kMax))
+    return 1;
+  int64_t by = number.getZExtValue();
+  if (isa<arith::ShRSIOp, arith::ShRUIOp>(op))
+    by = by < 31 ? int64_t(1) << by : 0;
+  return by && divisor % by == 0 ? divisor / by : 1;
+}
+
 /// What comes round a loop is made of what went in by sums and products alone, so what divides all
 /// that went in and is added divides it, too.
 static int64_t getDivisor(Value value, const Path &path) {
@@ -134,13 +146,8 @@ static int64_t getDivisor(Value value, const Path &path) {
         int64_t left = getDivisor(op->getOperand(0), path.next());
         return std::min(kMax, left * getDivisor(op->getOperand(1), path.next()));
       })
-      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>([&](auto) -> int64_t {
-        int64_t left = getDivisor(op->getOperand(0), path.next());
-        APInt by;
-        bool isWhole = matchPattern(op->getOperand(1), m_ConstantInt(&by)) &&
-                       by.isStrictlyPositive() && left % by.getSExtValue() == 0;
-        return isWhole ? left / by.getSExtValue() : 1;
-      })
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::ShRSIOp, arith::ShRUIOp>(
+          [&](auto) { return getDivisorOfPart(op, getDivisor(op->getOperand(0), path.next())); })
       .Case<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp,
             arith::MaxUIOp>([&](auto) { return least(op->getOperands()); })
       .Case<arith::SelectOp>([&](auto) { return least(op->getOperands().drop_front()); })

@@ -64,7 +64,7 @@ class Checker:
     """A process that checks cases; on a GPU, a new one after what its context may not outlive."""
 
     def __init__(self, log, memory, on_gpu=False):
-        # A process that waits for a GPU computes nothing. A launch there has a limit of its own; the
+        # A process that waits for a GPU computes nothing. A launch there has its own limit, but the
         # vendor's assembler takes minutes where one warp is given a tile of many.
         rounds, seconds = 10 if memory else 1, 240 if on_gpu else 60
         self.worker = Worker(prepare, perform, log, seconds=seconds, memory=memory, rounds=rounds)
