@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from elementwise import THREADS, default_held
-from programs import Program, Text, size_of
+from form_programs import Program, Text, size_of
 from suite import Form, Held
 from values import Source, column
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from programs import Program, Text, size_of
+from form_programs import Program, Text, size_of
 from suite import Bits, Form, Held, Numbers, Operand, Ulps, draw_columns
 
 ITEMS, THREADS = 512, 128

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from elementwise import registers
-from programs import Map, Program, Text, struct
+from form_programs import Map, Program, Text, struct
 from suite import Bits, Form, Operand
 from values import Source
 

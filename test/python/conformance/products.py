@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from form_programs import Program, Text, struct
 from laws import HOPPER, HOPPER_F8, HOPPER_F8_BY_WARPS, INTEGERS, Law
 from moves import fence
-from programs import Program, Text, struct
 from suite import Bits, Form, Held, Numbers
 from values import FLOATS, Source, bytes_of, specials, word
 

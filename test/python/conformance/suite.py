@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from programs import Program, size_of
+from form_programs import Program, size_of
 from values import FLOATS, Source, bytes_of, columns, word
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from programs import Program, Text
+from form_programs import Program, Text
 from values import Source
 
 ROW = range(16)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from form_programs import Program, Text, struct
 from products import of_integers
-from programs import Program, Text, struct
 from values import Source, word
 
 # Of the lanes that hold one column: the rows in their registers, lane group by lane group.
