@@ -172,7 +172,7 @@ def flipped(values, element):
     return decode((array.view(np.uint8) ^ 1).view(array.dtype), element)
 
 
-def run(probe, element, text, device, optimises):
+def run(probe, element, text, device):
     rng = np.random.default_rng()
     source = element if probe.source == "E" else probe.source
     result = {"E": element, "acc": probes.accumulator(element)}.get(probe.result, probe.result)
@@ -196,10 +196,8 @@ def run(probe, element, text, device, optimises):
         arguments.append(encode(random_values(source, probe.op, "a", rng), source))
     opened = _native.Device.open(device)
     request = {"source": text.encode(), "target": opened.target, "isolation": 0}
-    if device.startswith("emu:") or (device == "cpu" and not optimises):
-        request["opt_level"] = (
-            0  # of the host's code: Kiln's own, and a chip's, is the same at each
-        )
+    if device.startswith("emu:"):  # the target's own code is the same at each level
+        request["opt_level"] = 0
     artifact, _, _ = _native.compile(None, None, request)
     if probe.op == "tile.extern_call" and element not in ("f64", "f32", "i64", "i32"):
         return  # no library has a function of that type
@@ -305,14 +303,14 @@ def test_the_compiler_says_what_the_table_says(rng, target):
 
 @pytest.mark.parametrize("target, op", ROWS, ids=["-".join(row) for row in ROWS])
 def test_row(rng, target, op):
-    """An op in each type that the target does not refuse; in one of them the host's code is
-    optimised, a chip's linked. What fails is said of every type."""
+    """An op in each type that the target does not refuse, and linked in one of them. What fails is
+    said of every type."""
     answers = TABLE[target][op].items()
     elements = [element for element, answer in answers if not answer.startswith("refused: ")]
-    drawn, failures = rng.choice(elements) if elements else "", []
+    linked, failures = rng.choice(elements) if elements else "", []
     for element in elements:
         try:
-            run_cell(target, PROBES[op], element, whole=element == drawn)
+            run_cell(target, PROBES[op], element, links=element == linked)
         except Exception as failure:
             failure.add_note(f"{op} of {element} on {target}")
             failures.append(failure)
@@ -320,21 +318,20 @@ def test_row(rng, target, op):
         raise ExceptionGroup(f"{op} on {target}", failures)
 
 
-def run_cell(target, probe, element, whole):
+def run_cell(target, probe, element, links):
     """Runs it where its target's code runs, and looks at the code of the target itself, and what is
-    linked of it where all is made: a binary beside assembly, which the checker assembles, is
-    generated once more."""
+    linked of it: a binary beside assembly, which the checker assembles, is generated once more."""
     text = probe.kernel(element, target)
-    run(probe, element, text, DEVICES[target], whole)
+    run(probe, element, text, DEVICES[target])
     if target == "cpu":
         return
     request = {"source": text.encode(), "target": target, "isolation": 0, "keep_stages": ["asm"]}
-    if not whole:
+    if not links:
         request["options"] = "stop-after=asm"
     artifact, _, _ = _native.compile(None, None, request)
     assembly = bytes(artifact.section("asm"))
     assert assembly
     if target.startswith("amdgpu:"):
-        assert ("binary" in artifact.sections) == whole
+        assert ("binary" in artifact.sections) == links
         if has_checker():
             check(assembly)
