@@ -2,6 +2,7 @@
 //
 // Memory is the host's own, so that arrays need not be copied; a launch ends before it returns.
 #include "Block.h"
+#include "Calls.h"
 #include "kiln/Runtime/Error.h"
 #include "kiln/Runtime/Host/CancelWatch.h"
 #include "kiln/Runtime/Host/HostMemoryDevice.h"
@@ -21,18 +22,6 @@ using namespace llvm;
 
 /// DLPack's kDLExtDev: no framework has tensors there.
 static constexpr MemorySpace emulatedMemory{12, 0};
-
-extern "C" {
-int32_t kiln_emulated_register(int32_t which);
-void kiln_emulated_barrier(int32_t site);
-void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
-void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value,
-                          int32_t site);
-void kiln_emulated_trip(int32_t site);
-void *kiln_emulated_shared();
-void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows, int32_t site);
-void kiln_emulated_arrival(void *pointer, int32_t last);
-}
 
 namespace {
 /// What the object says of the module's own global memory.

@@ -108,9 +108,9 @@ public:
     if (clash.kind == Clash::Kind::TensorFence)
       return "a race: " + at + "which " + whose +
              " uses; no fence of tensor memory stands between the two" + others +
-             "tcgen05.fence::before_thread_sync behind the first, if a thread did it, or "
-             "tcgen05.fence::after_thread_sync by " +
-             name(access.by) + " in front of the second";
+             "a fence of tensor memory behind the first, if a thread did it, in front of what it "
+             "tells others, or one by " +
+             name(access.by) + " behind what it heard, in front of the second";
     return "a race: " + at + "which " + whose + (isRead ? " reads" : " writes") +
            "; nothing orders the two" + others + missingEdge(clash.other, access.by);
   }

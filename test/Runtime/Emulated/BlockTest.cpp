@@ -1,22 +1,11 @@
 // What the emulated block finds wrong with programs, on programs written as functions here.
 #include "Block.h"
+#include "Calls.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 using namespace kiln::emulated;
 using testing::HasSubstr;
-
-extern "C" {
-int32_t kiln_emulated_register(int32_t which);
-void kiln_emulated_barrier(int32_t site);
-void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
-void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value,
-                          int32_t site);
-void kiln_emulated_trip(int32_t site);
-void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows, int32_t site);
-void kiln_emulated_arrival(void *pointer, int32_t last);
-void *kiln_emulated_shared();
-}
 
 namespace {
 SharedMemory &memory() {

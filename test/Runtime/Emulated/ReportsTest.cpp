@@ -1,19 +1,11 @@
 // What reports tell of programs that are wrong, on programs written as functions here.
 #include "Block.h"
+#include "Calls.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 using namespace kiln::emulated;
 using testing::HasSubstr;
-
-extern "C" {
-int32_t kiln_emulated_register(int32_t which);
-void kiln_emulated_barrier(int32_t site);
-void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
-void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value,
-                          int32_t site);
-void kiln_emulated_trip(int32_t site);
-}
 
 namespace {
 SharedMemory &memory() {
