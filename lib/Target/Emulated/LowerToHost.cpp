@@ -1,5 +1,6 @@
 // Replaces a chip's instructions by calls, and puts a check in front of each access to memory.
 #include "LowerToHost.h"
+#include "Elements.h"
 #include "RoundOnce.h"
 #include "Scalars.h"
 #include "Subnormals.h"
@@ -96,7 +97,8 @@ private:
   Value *toFlat(IRBuilder<> &builder, Value *pointer) {
     return pointer->getType() == pointerType()
                ? pointer
-               : builder.CreateAddrSpaceCast(pointer, pointerType());
+               : builder.CreateIntToPtr(builder.CreatePtrToInt(pointer, builder.getInt64Ty()),
+                                        pointerType());
   }
   /// Room on the stack, made once at the function's top.
   Value *room(Function &function, Type *type) {
@@ -473,5 +475,8 @@ private:
 
 Error kiln::emulated::lowerToHost(Module &module, TargetMachine &machine,
                                   const SourcePlaces &places) {
-  return Lowering(module, machine, places).run();
+  if (Error error = Lowering(module, machine, places).run())
+    return error;
+  splitElements(module, machine);
+  return Error::success();
 }

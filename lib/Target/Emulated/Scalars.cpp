@@ -82,10 +82,11 @@ private:
     return builder.CreateBitCast(bits, call.getType());
   }
 
+  /// NaN and -0 become +0.
   Value *clampToOne(Value *value) {
     Value *zero = ConstantFP::get(call.getType(), 0.0);
-    Value *above = builder.CreateBinaryIntrinsic(Intrinsic::maxnum, value, zero);
-    return builder.CreateBinaryIntrinsic(Intrinsic::minnum, above, one());
+    Value *above = builder.CreateBinaryIntrinsic(Intrinsic::maximumnum, value, zero);
+    return builder.CreateBinaryIntrinsic(Intrinsic::minimumnum, above, one());
   }
 
   Value *computeNVIDIA(StringRef name);

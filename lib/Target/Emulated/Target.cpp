@@ -121,6 +121,7 @@ static void describePhases(ModuleOp module, const SharedPhases &phases) {
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
   llvm::LLVMContext context;
+  context.setDiscardValueNames(true); // nobody reads those of elements
   OwningOpRef<ModuleOp> numbered = module.clone();
   FailureOr<SourcePlaces> places = numberLocations(*numbered);
   if (failed(places))

@@ -11,12 +11,36 @@ using namespace kiln::emulated;
 /// What a zero's exponent counts as.
 static constexpr int kLeastExponent = -126;
 
+namespace {
+/// A finite double that is no subnormal one, by its bits.
+struct Double {
+  static constexpr int kFraction = 52, kBias = 1023;
+  explicit Double(double value) : bits(llvm::bit_cast<uint64_t>(value)) {}
+  bool isNegative() const { return bits >> 63; }
+  int getExponent() const { return int(bits >> kFraction & 0x7ff) - kBias; }
+  /// With its first bit.
+  uint64_t getSignificand() const {
+    return (bits & ((uint64_t(1) << kFraction) - 1)) | uint64_t(1) << kFraction;
+  }
+  uint64_t bits;
+};
+} // namespace
+
+/// 2^exponent, of a double's range.
+static double getPower(int exponent) {
+  return llvm::bit_cast<double>(uint64_t(exponent + Double::kBias) << Double::kFraction);
+}
+
 Factor::Factor(double value, FloatForm form) : value(value), exponent(kLeastExponent) {
   isFinite = std::isfinite(value);
   if (!isFinite || value == 0)
     return;
-  exponent = std::max(std::ilogb(value), form.least);
-  significand = int64_t(std::ldexp(value, int(form.fraction) - exponent));
+  Double parts(value);
+  exponent = std::max(parts.getExponent(), form.least);
+  int left = Double::kFraction - int(form.fraction) + exponent - parts.getExponent();
+  significand = left < 64 ? int64_t(parts.getSignificand() >> left) : 0;
+  if (parts.isNegative())
+    significand = -significand;
 }
 
 SumLaw kiln::emulated::getWarpLaw(const char *chip, unsigned elementBytes, unsigned depth) {
@@ -43,11 +67,15 @@ static int64_t shift(int64_t value, int by) {
   return value < 0 ? -int64_t(size) : int64_t(size);
 }
 
+/// Towards zero, to so many bits behind its first.
 static float cut(double value, unsigned kept) {
   if (value == 0)
     return 0;
-  int unit = std::max(std::ilogb(value), kLeastExponent) - int(kept);
-  return float(std::ldexp(std::trunc(std::ldexp(value, -unit)), unit));
+  Double parts(value);
+  int below = std::max(kLeastExponent - parts.getExponent(), 0);
+  int left = Double::kFraction - int(kept) + below;
+  uint64_t dropped = left <= Double::kFraction ? (uint64_t(1) << left) - 1 : ~uint64_t(0) >> 1;
+  return float(llvm::bit_cast<double>(parts.bits & ~dropped));
 }
 
 /// The one NaN of matrix units.
@@ -77,7 +105,7 @@ static float addAtOnce(const Factor *a, const Factor *b, unsigned count, unsigne
     sum += shift(x.significand * y.significand,
                  int(law.bits) - int(fraction) + x.exponent + y.exponent - most);
   });
-  return cut(std::ldexp(double(sum), most - int(law.bits)), law.kept);
+  return cut(double(sum) * getPower(most - int(law.bits)), law.kept);
 }
 
 float kiln::emulated::addProducts(const Factor *a, const Factor *b, unsigned count,
