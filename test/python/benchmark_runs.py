@@ -137,13 +137,15 @@ def plain_gemm(run: Run, rng: np.random.Generator) -> None:
 
 
 def plain_attention(run: Run, rng: np.random.Generator) -> None:
-    n, size = 100, 64
-    (q, k, v), o = normal(rng, 3, 2 * n, size), poisoned(2 * n, size)
-    run("attention", q, k, v, o, n, 1.4426950408889634 / size**0.5, CAUSAL=True, D=size,
-        BM=64, BN=64)  # fmt: skip
-    q, k, v = (exact(x).reshape(2, n, size) for x in (q, k, v))
-    scores = np.where(np.tri(n, dtype=bool), q @ k.swapaxes(1, 2) / size**0.5, -np.inf)
-    check(o, (weights_of(scores) @ v).reshape(-1, size), 8e-3)
+    """Rows of one head that fill no tile, and those of two that do."""
+    size = 64
+    for heads, n in ((1, 100), (2, 128)):
+        (q, k, v), o = normal(rng, 3, heads * n, size), poisoned(heads * n, size)
+        run("attention", q, k, v, o, n, 1.4426950408889634 / size**0.5, CAUSAL=True, D=size,
+            BM=64, BN=64)  # fmt: skip
+        q, k, v = (exact(x).reshape(heads, n, size) for x in (q, k, v))
+        scores = np.where(np.tri(n, dtype=bool), q @ k.swapaxes(1, 2) / size**0.5, -np.inf)
+        check(o, (weights_of(scores) @ v).reshape(-1, size), 8e-3)
 
 
 def of(file: str, *cases: Any) -> dict[str, Case]:

@@ -69,6 +69,11 @@ class Run:
 Case = Callable[[Run, np.random.Generator], None]
 
 
+def draw_order(rng: np.random.Generator, monkeypatch: Any) -> None:
+    """In which programs, warps and lanes of an emulated chip go on."""
+    monkeypatch.setenv("KILN_EMULATED_SEED", str(rng.integers(1, 1 << 32)))
+
+
 def exact(x: Any) -> np.ndarray:
     return np.asarray(x).astype(np.float64)
 

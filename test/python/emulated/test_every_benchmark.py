@@ -1,6 +1,6 @@
-"""Each kernel of benchmarks/ runs on each emulated chip, whose checks are on, and gives what float64 does;
-one whose schedule is pinned runs where the chip has its instructions, and is refused elsewhere. One that
-no run covers fails."""
+"""Each kernel of benchmarks/ runs on each emulated chip, whose checks are on, and gives what float64 does,
+in an order of its threads that each run of the tests draws; one whose schedule is pinned runs where the
+chip has its instructions, and is refused elsewhere. One that no run covers fails."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 
 import pytest
 from benchmark_runs import RUNS
-from every_kernel import CHIPS, Run, kernels_in
+from every_kernel import CHIPS, Run, draw_order, kernels_in
 from pinned_runs import PINNED
 
 import kiln
@@ -23,7 +23,8 @@ def test_every_benchmark_is_run() -> None:
 
 
 @pytest.mark.parametrize("name, chip", RAN)
-def test_benchmark_on_emulated_chip(rng, name: str, chip: str) -> None:
+def test_benchmark_on_emulated_chip(rng, monkeypatch, name: str, chip: str) -> None:
+    draw_order(rng, monkeypatch)
     RUNS[name](Run("benchmarks", name.split(":")[0], f"emu:{chip}"), rng)
 
 
