@@ -69,6 +69,25 @@ class Run:
 Case = Callable[[Run, np.random.Generator], None]
 
 
+def runs_of(folder: str) -> dict[str, Case]:
+    """The runs of a folder, by `file:kernel`."""
+    if folder == "examples":
+        from example_runs import RUNS
+    else:
+        from benchmark_runs import RUNS
+    return RUNS
+
+
+def places(folder: str) -> list[tuple[str, str]]:
+    """Each kernel that has a run, with each chip whose instructions it needs: of what pins none, all."""
+    from pinned_runs import PINNED
+
+    return [
+        (name, chip) for name in runs_of(folder) for chip in CHIPS
+        if name not in PINNED or chip in PINNED[name][1]
+    ]  # fmt: skip
+
+
 def draw_order(rng: np.random.Generator, monkeypatch: Any) -> None:
     """In which programs, warps and lanes of an emulated chip go on."""
     monkeypatch.setenv("KILN_EMULATED_SEED", str(rng.integers(1, 1 << 32)))
