@@ -24,7 +24,6 @@ import pipelines  # noqa: E402
 import programs  # noqa: E402
 import protocol  # noqa: E402
 import schedules  # noqa: E402
-import soaks  # noqa: E402
 from campaign import Campaign  # noqa: E402
 from worker import Worker  # noqa: E402
 
@@ -222,26 +221,6 @@ def test_a_hang_is_ended_and_named(tmp_path):
     schedules.report(campaign, None, case, "cuda:0", said)
     assert [each.what for each in campaign.findings] == [f"seed 77, cuda:0, {case.kernel}: {said}"]
     assert b"check(CASE, 'cuda:0')" in campaign.findings[0].text
-
-
-def test_a_soak_runs_each_kernel_of_the_repository(monkeypatch):
-    """In an order of its threads; what goes wrong is told."""
-    monkeypatch.setenv("KILN_EMULATED_SEED", "")
-    kernels = soaks.folder_kernels()
-    assert len(kernels) > 200 and len({name.split(" on ")[1] for name in kernels}) == 6
-    name = "examples/02_softmax.py:softmax on gfx1201"
-    assert name in kernels and soaks.perform_subject(None, (name, "", 3)) == ""
-    sys.path[:0] = [str(schedules.TESTS)]
-    import mutation_subjects
-
-    pinned = mutation_subjects.pinned("gemm-sm_100a")
-    assert soaks.perform_subject(None, (pinned.name, pinned.text, 3)) == ""
-    broken = next(each.text for each in pinned.mutants if "commit" in each.what)
-    assert soaks.perform_subject(None, (pinned.name, broken, 3))
-    import every_kernel
-
-    monkeypatch.setattr(every_kernel.Run, "__call__", lambda *_, **__: None)
-    assert soaks.perform_run(name, 3).startswith("AssertionError")
 
 
 def stall(_, seconds):

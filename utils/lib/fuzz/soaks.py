@@ -119,39 +119,13 @@ def schedules(soak):
 
 
 def perform_subject(_, job):
-    """What an emulated chip finds wrong with a kernel in an order of its threads: with a pinned one
-    or a mutant of it, whose text is given, or with one of a folder."""
+    """What an emulated chip finds wrong with a pinned kernel, or with a mutant of it."""
     name, text, seed = job
     os.environ["KILN_EMULATED_SEED"] = str(seed)
-    if not text:
-        return perform_run(name, seed)
     import mutation_subjects
 
-    _, chip, runs, _ = mutation_subjects.PINNED[name]
+    _, chip, runs = mutation_subjects.PINNED[name]
     return mutation_subjects.Subject(name, chip, "", runs).find(text)
-
-
-def perform_run(name, seed):
-    """`folder/file:kernel on chip`."""
-    import numpy as np
-    from every_kernel import Run, runs_of
-
-    where, chip = name.split(" on ")
-    folder, kernel = where.split("/")
-    try:
-        run = Run(folder, kernel.split(":")[0], f"emu:{chip}")
-        runs_of(folder)[kernel](run, np.random.default_rng(seed))
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return ""
-
-
-def folder_kernels():
-    """Each kernel of the examples and of benchmarks, with each chip that runs it."""
-    from every_kernel import places
-
-    folders = ("examples", "benchmarks")
-    return [f"{folder}/{kernel} on {chip}" for folder in folders for kernel, chip in places(folder)]
 
 
 def pinned_subjects():
@@ -202,20 +176,17 @@ def mutants(soak):
 
 
 def orders(soak):
-    """Every kernel of the repository in other orders of its threads: none is accused."""
+    """Every pinned kernel in other orders of its threads: none is accused."""
     campaign = soak.campaign("orders", sys.maxsize)
     made, seeds = pinned_subjects(), range(1, 1 + (soak.count or COUNTS["orders"]))
-    whole = [(each.name, each.text) for each in made] + [(name, "") for name in folder_kernels()]
-    jobs = [(name, text, seed) for seed in seeds for name, text in whole]
+    jobs = [(each.name, each.text, seed) for seed in seeds for each in made]
 
     def judge(job, answer):
         campaign.count("accused" if answer else "right")
         if answer:
             name, text, seed = job
             what = f"{name} with KILN_EMULATED_SEED={seed}: {answer}"
-            campaign.find(
-                what, text or what, ".mlir", f"{name} {re.sub('[0-9]+', '', answer)[:80]}"
-            )
+            campaign.find(what, text, ".mlir", f"{name} {re.sub('[0-9]+', '', answer)[:80]}")
 
     is_enough = ask_of_subjects(soak, campaign, jobs, judge)
     return campaign, campaign.counts, is_enough
