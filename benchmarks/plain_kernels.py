@@ -30,8 +30,9 @@ def attention(
     CAUSAL: kiln.constexpr, D: kiln.constexpr,
     BM: kiln.constexpr = 128, BN: kiln.constexpr = 128,
 ):  # fmt: skip
-    """Heads that lie below one another, n rows of D each. A score counts as a power of two, whose
-    exponent is the product of rows times `exponent`, which is positive."""
+    """Heads that lie below one another, n rows of D each; where there are several, n is a multiple
+    of BM, since a tile's last rows would be the next head's. A score counts as a power of two,
+    whose exponent is the product of rows times `exponent`, which is positive."""
     tile, head = kiln.grid(kiln.cdiv(n, BM), kiln.cdiv(q.shape[0], kiln.maximum(n, 1)))
     kiln.pin(persistent=(0, 16))
     first = head * n

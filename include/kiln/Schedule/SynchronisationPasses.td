@@ -450,12 +450,8 @@ def CheckProtocol : Schedule_Pass<"tile-check-protocol"> {
       copies stand between writing and reading. Of what lies at one place of shared memory, if that is
       planned: nobody needs any more what was there, and all have met since.
 
-    The tests are `test/Schedule/check-protocol.mlir`, `check-protocol-computed.mlir`,
-    `check-protocol-computed-invalid.mlir`, `check-protocol-invalid.mlir`,
-    `check-protocol-rounds-invalid.mlir`, `check-protocol-prepared-invalid.mlir`,
-    `check-protocol-clusters-invalid.mlir`, `check-protocol-buffers-invalid.mlir`,
-    `check-protocol-places-invalid.mlir`, `check-protocol-fences-invalid.mlir`,
-    `check-protocol-operands.mlir`, `check-protocol-over-sums.mlir`
+    The tests are `test/Schedule/check-protocol.mlir`, those beside it whose names begin so
+    (`check-protocol-order-invalid.mlir` of accesses that nothing orders, and so on)
     and the mutants of `test/Schedule/mutants.test`.
   }];
 }

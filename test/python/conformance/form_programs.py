@@ -125,6 +125,7 @@ class Program:
     maps: list[Map] = field(default_factory=list)
     flushes: bool = False
     lanes: int = 32  # of a warp
+    cluster: int = 1  # blocks of one, along x
 
     def text(self, chip: str, emulated: bool) -> str:
         family = "amdgcn" if chip.startswith("gfx") else "nvptx"
@@ -148,8 +149,9 @@ class Program:
                 f'kind = "tensor_map", swizzle = {each.swizzle} : i64, type = "{type}"}}'
             )
         name = "emu:" + chip if emulated else "nvptx:" + chip
+        cluster = f"cluster = [{self.cluster}, 1, 1], " if self.cluster > 1 else ""
         metadata = (
-            f"{{abi = [{', '.join(abi)}], arguments = [{', '.join(arguments)}], fast_math = false, "
+            f"{{abi = [{', '.join(abi)}], arguments = [{', '.join(arguments)}], {cluster}fast_math = false, "
             f'file = "form.mlir", has_grid = false, hidden_parameters = [{", ".join(hidden)}], '
             f'kernel = "k", line = 1 : i64, moves = [], opt_level = 3 : i64, '
             f'shared_bytes = {self.shared} : i64, source = "form.mlir", target = "{name}", '

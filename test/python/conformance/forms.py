@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import atomics
+import caches
+import clusters
 import elementwise
 import moves
 import products
@@ -12,5 +14,5 @@ from suite import Form
 
 
 def all_forms() -> Iterator[Form]:
-    for part in (elementwise, products, atomics, moves):
+    for part in (elementwise, products, atomics, moves, caches, clusters):
         yield from part.forms()

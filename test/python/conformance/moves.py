@@ -161,14 +161,15 @@ def async_copies(by_barrier: bool) -> Form:
 LABELS = [0]
 
 
-def wait(text: Text, barrier: str, parity: int) -> None:
+def wait(text: Text, barrier: str, parity: int, scope: str = "", how: str = "try_wait") -> None:
     """Tries until it holds."""
     LABELS[0] += 1
     loop, done = f"^wait{LABELS[0]}", f"^done{LABELS[0]}"
     bit = text.constant(parity)
     text.do(f"llvm.br {loop}")
     text.do(f"{loop}:")
-    ended = text.op(f"nvvm.mbarrier.try_wait {barrier}, {bit} : !llvm.ptr<3>, i32 -> i1")
+    scope = f" {{scope = #nvvm.mem_scope<{scope}>}}" if scope else ""
+    ended = text.op(f"nvvm.mbarrier.{how} {barrier}, {bit}{scope} : !llvm.ptr<3>, i32 -> i1")
     text.do(f"llvm.cond_br {ended}, {done}, {loop}")
     text.do(f"{done}:")
 
@@ -185,9 +186,9 @@ def when_first(text: Text, lane: str, act: Callable[[], None]) -> None:
     text.do(f"{after}:")
 
 
-def barriers() -> Form:
+def barriers(how: str = "try_wait") -> Form:
     """Warps hand numbers round: by barriers that count arrivals, over three phases, then by a barrier
-    of all and one of two warps."""
+    of all and one of two warps. Chips before the H200 ask by `test.wait`."""
     text = Text()
     thread, shared = text.thread(), text.shared()
     value = text.load(text.place("%a0", text.arithmetic("mul", thread, 4)), "i32")
@@ -203,7 +204,7 @@ def barriers() -> Form:
         mine = text.arithmetic("add", text.arithmetic("mul", thread, 4), begin)
         text.store(value, text.place(shared, mine, 3), "i32", 3)
         text.op(f"nvvm.mbarrier.arrive {counter} : !llvm.ptr<3> -> i64")
-        wait(text, counter, phase % 2)
+        wait(text, counter, phase % 2, how=how)
         other = text.arithmetic("and", text.arithmetic("add", thread, 33), 127)
         there = text.arithmetic("add", text.arithmetic("mul", other, 4), begin)
         got = text.load(text.place(shared, there, 3), "i32", 3)
@@ -218,7 +219,8 @@ def barriers() -> Form:
     value = text.arithmetic("xor", value, got)
     text.store(value, text.place("%a1", text.arithmetic("mul", thread, 4)), "i32")
     program = Program(text, [("i32", (128,)), ("i32", (128,))], 1, 128, shared=1032)
-    return Form("barriers", program, lambda s: [Source(s).bits("i32", 128)], ["value"], [Bits()])
+    name = "barriers" if how == "try_wait" else f"barriers-{how.replace('.', '-')}"
+    return Form(name, program, lambda s: [Source(s).bits("i32", 128)], ["value"], [Bits()])
 
 
 SPANS = (0, 32, 64, 128)
@@ -248,7 +250,7 @@ def engine_load(rank: int, span: int, outside: bool = False) -> Form:
         text.do(f"nvvm.mbarrier.init {barrier}, {text.constant(1)} : !llvm.ptr<3>, i32")
         text.do("nvvm.fence.mbarrier.init")
         fence(text)
-        text.do("nvvm.prefetch tensormap, %m0 : !llvm.ptr")
+        text.do("nvvm.prefetch tensormap in_param_space, %m0 : !llvm.ptr")
         text.do(
             f"nvvm.mbarrier.arrive.expect_tx {barrier}, {text.constant(bytes)} : !llvm.ptr<3>, i32"
         )
@@ -356,9 +358,12 @@ def forms() -> Iterator[Form]:
     yield async_copies(by_barrier=False)
     yield async_copies(by_barrier=True)
     yield barriers()
+    yield barriers("test.wait")
     for span in SPANS:
         yield engine_load(2, span)
         yield engine_store(span)
     yield engine_load(1, 0)
     yield engine_load(3, 64)
+    yield engine_load(4, 32)
+    yield engine_load(5, 0)
     yield engine_load(2, 64, outside=True)

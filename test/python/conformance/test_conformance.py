@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 from arithmetic_cells import CELLS, final_code
@@ -71,6 +72,15 @@ def test_each_form_of_a_pinned_kernel_has_a_case(name: str) -> None:
     source = (BENCHMARKS / f"{name}.mlir").read_bytes().replace(b"sm_80", b"sm_90a")
     code = bytes(compiled(source, "nvptx:sm_90a", ("asm",)).section("asm")).decode()
     assert not general(instructions(code)) - general(known())
+
+
+def test_each_form_of_a_cluster_has_a_case(monkeypatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import pinned_kernels
+
+    arrays = [np.empty((256, 256), ml_dtypes.bfloat16) for _ in range(3)]
+    kernel = pinned_kernels.clustered_gemm.compile(*arrays, X=2, Y=2, target="nvptx:sm_90a")
+    assert not general(instructions(kernel.asm)) - general(known())
 
 
 @pytest.mark.parametrize("part", range(4))

@@ -22,6 +22,7 @@ WAVE, COUNT = 64, 1024
 NUMPY = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
     "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
 }  # fmt: skip
 FLOATS, INTEGERS = ["f64", "f32", "f16", "bf16"], ["i64", "i32", "i16", "i8"]
 PRECISION = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}
@@ -123,6 +124,28 @@ def floats(rng, element: str) -> np.ndarray:
     value[:10] = np.array(special, dtype).view(word)
     value[10:14] = np.array([1, 2, 3, 5], word)
     return value.view(dtype)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("narrow", ["f8E4M3FN", "f8E5M2"])
+def test_bytes_widen_and_narrow_in_the_final_code(narrow: str, chip: str) -> None:
+    """As the OCP has them (FP8, revision 1.0), on chips too whose own conversions know other formats (FNUZ):
+    E4M3 has one NaN and no infinity, and what is too large becomes NaN, or infinity in E5M2."""
+    dtype = np.dtype(NUMPY[narrow])
+    every = np.tile(np.arange(256, dtype=np.uint8), COUNT // 256).view(dtype)
+    for wide in ("f32", "f16", "bf16"):
+        agree(convert("extf", narrow, wide, every, chip), every.astype(NUMPY[wide]))
+    # Each number, the middles between two, and what is beside them; and beyond the largest.
+    finite = np.unique(every[np.isfinite(every.astype(np.float32))].astype(np.float32))
+    middles = (finite[:-1] + finite[1:]) / 2
+    largest, unit = finite[-1], finite[-1] - finite[-2]
+    edges = np.array([largest + unit * x for x in (0.25, 0.5, 0.75, 1, 4)], np.float32)
+    some = np.concatenate([finite, middles, edges, -edges, [np.inf, -np.inf, np.nan]])
+    beside = [np.nextafter(middles, np.float32(x)) for x in (-np.inf, np.inf)]
+    value = np.resize(np.concatenate([some, *beside]).astype(np.float32), COUNT)
+    for wide in ("f32", "f16", "bf16"):
+        given = value.astype(NUMPY[wide])
+        agree(convert("truncf", wide, narrow, given, chip), given.astype(dtype))
 
 
 @pytest.mark.parametrize("chip", CHIPS)

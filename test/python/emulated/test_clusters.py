@@ -129,17 +129,6 @@ def test_lanes_read_what_programs_share(rng, x) -> None:
     assert error(c, np.tile(sums, (2 * x, 1))) < 1e-6
 
 
-# Of the programs there are more than tiles, and fewer.
-@pytest.mark.parametrize("x, y", [(2, 1), (1, 2), (2, 2)])
-@pytest.mark.parametrize("programs", [4, 132])
-def test_persistent_product(rng, x, y, programs) -> None:
-    m, n = whole(rng, 2 * x, 128), whole(rng, 2 * y, 256)
-    a, b, reference = operands(rng, m, n, 8 * int(rng.integers(1, 30)))
-    c = np.full((m, n), np.nan, BF16)
-    pinned_kernels.clustered_gemm.options(device="emu:sm_90a")(a, b, c, X=x, Y=y, programs=programs)
-    assert error(c, reference) < 4e-3
-
-
 @kiln.kernel
 def beside(
     a: kiln.View, b: kiln.View, c: kiln.View,

@@ -1,10 +1,9 @@
-"""Kernels in Python whose schedules are pinned by kiln.pin, on emulated chips, against float64: those
-of benchmarks/, and products by drawn tiles, depths and numbers of copies, for whose layouts nothing
+"""Kernels in Python whose schedules are pinned by kiln.pin, on emulated chips, against float64: that of
+benchmarks/ whose programs share a loop, and products by drawn tiles, depths and numbers of copies, for whose layouts nothing
 is pinned."""
 
 from __future__ import annotations
 
-import math
 import sys
 
 import ml_dtypes
@@ -29,15 +28,6 @@ def operands(rng: np.random.Generator, m: int, n: int, k: int, dtype=BF16):
     return a, b, a.astype(np.float64) @ b.astype(np.float64).T
 
 
-# One tile; ragged along each dimension; K shorter than the ring.
-@pytest.mark.parametrize("m, n, k", [(128, 256, 64), (200, 304, 328), (40, 520, 72)])
-def test_product(rng, m: int, n: int, k: int) -> None:
-    a, b, reference = operands(rng, m, n, k)
-    c = np.zeros((m, n), BF16)
-    pinned_kernels.gemm.options(device="emu:sm_90a")(a, b, c)
-    assert error(c, reference) < 4e-3
-
-
 # On 132 programs, more than there are tiles and than there are trips.
 @pytest.mark.parametrize("m, n, k", [(200, 304, 328), (40, 520, 72)])
 @pytest.mark.parametrize("share", ["stream", ("stream", "atomic")])
@@ -49,31 +39,6 @@ def test_streamed_product(rng, m: int, n: int, k: int, share) -> None:
         assert np.linalg.norm(c.astype(np.float64) - reference) <= 4e-3 * np.linalg.norm(reference)
     if share == "stream":
         assert np.array_equal(*(c.view(np.uint16) for c in outs)), (m, n, k)
-
-
-# The same of tiles of 256 by 192, of which the last begins in the middle of a box, too.
-@pytest.mark.parametrize("m, n, k", [(256, 192, 64), (300, 304, 328), (40, 584, 72)])
-def test_large_product(rng, m: int, n: int, k: int) -> None:
-    a, b, reference = operands(rng, m, n, k)
-    c = np.full((m, n + 8), np.nan, BF16)
-    pinned_kernels.large_gemm.options(device="emu:sm_90a")(a, b, c[:, :n])
-    assert error(c[:, :n], reference) < 4e-3
-    assert np.isnan(c[:, n:].astype(np.float64)).all(), "expected nothing beyond the last column"
-
-
-@pytest.mark.parametrize("causal", [0, 1])
-@pytest.mark.parametrize("heads, n", [(1, 200), (2, 256)])
-def test_attention(rng, heads: int, n: int, causal: int) -> None:
-    q, k, v = (rng.standard_normal((heads, n, 128)).astype(BF16) for _ in range(3))
-    o = np.zeros((heads * n, 128), BF16)
-    lying = [x.reshape(heads * n, 128) for x in (q, k, v)]
-    pinned_kernels.attention.options(device="emu:sm_90a")(*lying, o, n, causal)
-    scores = q.astype(np.float64) @ k.astype(np.float64).transpose(0, 2, 1) / math.sqrt(128)
-    if causal:
-        scores = np.where(np.tril(np.ones((n, n), bool)), scores, -np.inf)
-    weights = np.exp(scores - scores.max(-1, keepdims=True))
-    weights /= weights.sum(-1, keepdims=True)
-    assert error(o, (weights @ v.astype(np.float64)).reshape(-1, 128)) < 1e-2
 
 
 @kiln.kernel

@@ -3,10 +3,14 @@ instructions of PTX, by rule. What the chip's own assembler makes of one is the 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
+import numpy as np
 import pytest
 from arithmetic_cells import CELLS, PRECISION, final_code, instructions
+
+import kiln
 
 CHIPS = ["sm_80", "sm_90a"]
 NAMES = {"addf": "add.rn", "subf": "sub.rn", "mulf": "mul.rn", "maxnumf": "max", "minnumf": "min"}
@@ -98,3 +102,33 @@ def test_floats_go_to_integers_by_the_instruction_that_saturates(op: str, chip: 
             got = instructions(final_code(CELLS[name], chip), chip)
             got = [one for one in got if one.startswith("cvt") and not one.startswith("cvt.f32.")]
             assert len(got) == 1 and got[0].startswith("cvt.rzi."), name
+
+
+@kiln.kernel
+def divides(x: kiln.View, y: kiln.View, out: kiln.View):
+    """By a division of every kind, and by functions that divide."""
+    a, b = x.load((0,), (128,)), y.load((0,), (128,))
+    r = a / b + 1.0 / b + a * (1.0 / (a * b + 3.0)) + kiln.rsqrt(a) + kiln.sqrt(b) + a % b
+    r += kiln.tan(a) + kiln.atan(a) + kiln.tanh(b) + kiln.cbrt(a) + kiln.sinh(b) + kiln.log(a)
+    out.store((0,), r + kiln.sum(a, axis=0) / 7.0)
+
+
+def test_a_division_is_approximate_under_fast_mathematics_alone() -> None:
+    """An approximate one is 0 for a divisor beyond 2^126 (docs/runtime.md)."""
+    arrays = [np.ones(128, np.float32)] * 3
+    exact = divides.compile(*arrays, target="nvptx:sm_90a").asm
+    assert not re.findall(r"(?:div|rcp|sqrt|rsqrt|tanh)\.(?:approx|full)\S*", exact)
+    assert "div.rn.f32" in exact and "rcp.rn.f32" in exact and "sqrt.rn.f32" in exact
+    fast = divides.compile(*arrays, target="nvptx:sm_90a", _fast_math=True).asm
+    assert "div.approx" in fast
+    out = np.ones(128, np.float32)
+    large = np.full(128, 2.0**127, np.float32)
+    quotient.options(device="emu:sm_90a")[1](large, large, out)
+    assert (out == 1).all()
+    quotient.options(device="emu:sm_90a")[1](large, large, out, _fast_math=True)
+    assert (out == 0).all()
+
+
+@kiln.kernel
+def quotient(x: kiln.View, y: kiln.View, out: kiln.View):
+    out.store((0,), x.load((0,), (128,)) / y.load((0,), (128,)))

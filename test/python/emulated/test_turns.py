@@ -3,17 +3,11 @@ multiplies while another stores. On an emulated chip, against float64."""
 
 from __future__ import annotations
 
-import sys
-
 import ml_dtypes
 import numpy as np
 import pytest
-from pinned import BENCHMARKS
 
 import kiln
-
-sys.path.append(str(BENCHMARKS))
-import pinned_kernels  # noqa: E402
 
 BF16 = ml_dtypes.bfloat16
 DEVICE = "emu:sm_90a"
@@ -140,17 +134,6 @@ def test_clusters_in_turn(rng, turn: int) -> None:
         c = np.full((m, n), np.nan, BF16)
         in_turn_shared.options(device=DEVICE)(a, b, c, **schedule)
         assert error(c, a.astype(np.float64) @ b.astype(np.float64).T) < 4e-3, (m, n, k, schedule)
-
-
-@pytest.mark.parametrize("rows, columns, slots", [(64, 256, 4), (128, 128, 5), (128, 192, 4)])
-def test_pinned_product(rng, rows: int, columns: int, slots: int) -> None:
-    """That of benchmarks/."""
-    for m, n, k in ((rows, columns, 64), tuple(8 * int(rng.integers(1, 60)) for _ in "mnk")):
-        a, b = (rng.standard_normal((extent, k)).astype(BF16) for extent in (m, n))
-        c = np.full((m, n), np.nan, BF16)
-        run = pinned_kernels.gemm_in_turn.options(device=DEVICE)
-        run(a, b, c, rows=rows, columns=columns, slots=slots)
-        assert error(c, a.astype(np.float64) @ b.astype(np.float64).T) < 4e-3, (m, n, k)
 
 
 @kiln.kernel
