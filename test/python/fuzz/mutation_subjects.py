@@ -96,7 +96,8 @@ class Subject:
     def stand_in(self, mutant: mutation.Mutant) -> mutation.Mutant | None:
         """An order that stands in for the one that is broken, so that nothing is found: without it
         the emulated chip sees, by all that clashes, whether the other is there."""
-        if "more" in mutant.what and "in flight" in mutant.what:  # rings may have slots to spare
+        # Rings may have slots to spare: then a wait may leave one more under way, or a commit come late.
+        if re.match(r"one more .*in flight|with '\S+commit\S+' .*before line", mutant.what):
             dropped = (m for m in self.mutants if m.is_drop and m.places == mutant.places)
             if any(self.find(each) for each in dropped):
                 return mutant
