@@ -6,14 +6,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from control_flow import Flow
 
 from kiln import _native
 from kiln.runtime.devices import device
 
 # What orders accesses, or tells of them.
+FENCES = r"fence\.proxy|wgmma\.fence"
 RELEASES = (
-    r"fence\.proxy|cp\.async\.bulk\.commit_group|cp\.async\.commit\.group|wgmma\.commit"
+    r"cp\.async\.bulk\.commit_group|cp\.async\.commit\.group|wgmma\.commit"
     r"|mbarrier\.arrive|tcgen05\.commit|tcgen05\.fence <before>|cp\.async\.mbarrier\.arrive"
 )
 WAITS = (
@@ -21,51 +24,165 @@ WAITS = (
     r"|tcgen05\.fence <after>"
 )
 BARRIERS = r"barrier0?\b|bar\.warp|cluster\.(?:arrive|wait)"
+WAVE = r'call_intrinsic "llvm\.amdgcn\.wave\.barrier"'
+WORD = r"atomicrmw uinc_wrap"
 ORDERS = re.compile(
-    rf"\s*(?:(%\w+) = )?nvvm\.(?:{RELEASES}|{WAITS}|{BARRIERS})|\s*rocdl\.s\.barrier"
+    rf"\s*(?:(%\w+) = )?(?:nvvm\.(?:{FENCES}|{RELEASES}|{WAITS}|{BARRIERS})|rocdl\.s\.barrier"
+    rf"|llvm\.(?:{WAVE}|{WORD}))"
 )
-RELEASE = re.compile(rf"\s*(?:%\w+ = )?nvvm\.(?:{RELEASES})")
+MEETING = re.compile(rf"\s*(?:nvvm\.(?:barrier0?\b|bar\.warp)|rocdl\.s\.barrier|llvm\.(?:{WAVE}))")
+# (What a product reads of registers is not followed there.)
+RELEASE = re.compile(rf"\s*(?:%\w+ = )?(?:nvvm\.(?:fence\.proxy|{RELEASES})|llvm\.{WORD})")
 WAIT = re.compile(rf"\s*nvvm\.(?:{WAITS})")
+# Until so many loads of a wave are outstanding: the bits of an `s_waitcnt` that say so are all set
+# where it waits for none.
+COUNTER = re.compile(r"(\s*rocdl\.s\.waitcnt )(\d+)")
+LOADS = 0xC00F
+
+LOADED = r"rocdl\.s\.waitcnt (?!49279\b)"
+
 # What uses memory that threads and engines share.
+PRODUCT = r"wgmma\.mma_async"
 ACCESS = re.compile(
     r"llvm\.(?:load|store) .*ptr<3>|nvvm\.(?:ldmatrix|stmatrix|cp\.async\.(?:shared|bulk\.tensor)"
-    r"|tcgen05\.(?:mma|ld|st)\b|mma\.sync)|wgmma\.mma_async|nvvm\.cp\.async\.bulk\.tensor"
+    rf"|tcgen05\.(?:mma|cp|ld|st)\b|mma\.sync)|{PRODUCT}"
 )
-# An order that another one stands in for: each with what it orders, which way that lies, and what
-# stands in for it if it comes first on all paths.
-USES = re.compile(ACCESS.pattern + r"|rocdl\.(?:ds_read_tr|\S*load\S*lds)")
-TENSOR_USES = re.compile(r"nvvm\.tcgen05\.(?:mma|ld|st|alloc|dealloc)\b")
-STAND_INS = [
-    (re.compile(rf"\s*{name}(?!\w)"), uses, ways, re.compile(rf"\s*{name}(?!\w)"))
-    for name, uses, ways in (
-        (r"rocdl\.s\.barrier", USES, (1, -1)),
-        (r"nvvm\.barrier0", USES, (1, -1)),
-        (r"nvvm\.tcgen05\.fence <after>", TENSOR_USES, (1,)),
+ENGINE = rf"{PRODUCT}|nvvm\.(?:cp\.async\.bulk\.tensor|tcgen05\.(?:mma|cp)\b)"
+GENERIC = r"llvm\.(?:load|store) .*ptr<3>|nvvm\.(?:ldmatrix|stmatrix|cp\.async\.shared)"
+USES = ACCESS.pattern + r"|rocdl\.(?:ds_read_tr|\S*load\S*lds)"
+TENSOR_USES = r"nvvm\.tcgen05\.(?:mma|cp|ld|st|alloc|dealloc)\b"
+TELLS = rf"nvvm\.(?:{RELEASES}|cluster\.arrive)|llvm\.{WORD}"
+HEARS = (
+    rf"nvvm\.(?:{WAITS}|mbarrier\.(?:try_wait|test\.wait)|cluster\.wait)|wait_group|wait::ld"
+    rf"|llvm\.load .* atomic|{LOADED}"
+)
+WRITES = (
+    rf"llvm\.store .*ptr<3>|nvvm\.(?:stmatrix|cp\.async\.(?:shared|bulk\.tensor)|tcgen05\.)"
+    rf"|{PRODUCT}|rocdl\.\S*load\S*lds"
+)
+OTHERS = r"nvvm\.(?:barrier id|cluster)"  # who comes to these may run other code
+MEET = rf"{OTHERS}|nvvm\.(?:barrier0\b|bar\.warp)|rocdl\.s\.barrier|{WAVE}"
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """An order may go if on all paths from it, forward or back, `other` comes before any `use`."""
+
+    way: int
+    use: re.Pattern
+    other: re.Pattern
+
+
+def stand_ins(line: str) -> Iterator[list[StandIn]]:
+    """What may stand in for the order of a line, by what each orders: the one or the other, all of
+    whose rules hold."""
+
+    def one(way: int, use: str, other: str) -> StandIn:
+        return StandIn(way, re.compile(use), re.compile(r"\s*(?:%\w+ = )?" + other))
+
+    def rule(way: int, use: str, other: str) -> list[StandIn]:
+        return [one(way, use, other)]
+
+    text = line.strip()
+    for name, other in (
+        (r"nvvm\.barrier0(?!\w)", r"nvvm\.barrier0(?!\w)"),
+        (r"rocdl\.s\.barrier(?!\w)", r"rocdl\.s\.barrier(?!\w)"),
+        (r"nvvm\.barrier id", re.escape(text)),
+        (rf"nvvm\.bar\.warp|llvm\.{WAVE}", rf"(?:{MEET})"),
+    ):
+        if re.match(name, text):
+            yield rule(1, rf"{USES}|{TELLS}", other)
+            yield rule(-1, rf"{USES}|{HEARS}|{FENCES}", other)
+            # Reads go with reads.
+            yield [one(1, rf"{WRITES}|{TELLS}", other),
+                   one(-1, rf"{WRITES}|{HEARS}|{FENCES}", other)]  # fmt: skip
+    if text.startswith("nvvm.fence.proxy"):
+        yield rule(1, rf"{ENGINE}|{TELLS}|{OTHERS}", re.escape(text))
+        yield rule(-1, rf"{GENERIC}|{HEARS}|{MEET}", re.escape(text))
+    if text.startswith("nvvm.wgmma.fence"):
+        yield rule(1, PRODUCT, re.escape(text))
+        yield rule(-1, r"wgmma\.wait", re.escape(text))
+    if text.startswith("nvvm.tcgen05.fence <after>"):
+        yield rule(1, TENSOR_USES, re.escape(text))
+        yield rule(-1, rf"{HEARS}|{MEET}", re.escape(text))
+    if text.startswith("nvvm.tcgen05.fence <before>"):
         # A commit tells of products by itself.
-        (r"nvvm\.tcgen05\.fence <before>", re.compile(r"nvvm\.tcgen05\.(?:ld|st|alloc)\b"), (-1,)),
-        (r"nvvm\.wgmma\.commit\.group\.sync\.aligned", re.compile(r"wgmma\.wait_group"), (1,)),
-    )
-]
+        yield rule(1, rf"{TELLS}|{MEET}", re.escape(text))
+        yield rule(-1, r"nvvm\.tcgen05\.(?:ld|st|alloc)\b", re.escape(text))
+    if text.startswith("nvvm.wgmma.commit"):
+        yield rule(1, r"wgmma\.wait", re.escape(text))
+    if text.startswith("nvvm.tcgen05.wait <store>"):
+        yield rule(1, rf"{USES}|{TELLS}|{MEET}", re.escape(text))
+        yield rule(-1, r"nvvm\.tcgen05\.st\b", re.escape(text))
+    if counted := COUNTED.search(text):
+        kind = re.escape(counted[1])
+        if counted[1].startswith("wait_group.sync") or "wgmma" in text:
+            kind, started = r".*wgmma\.wait.group\.sync\.aligned", r"wgmma\.commit"
+        elif "bulk" in text:
+            kind, started = r"nvvm\.cp\.async\.bulk\.wait_group", r"bulk\.commit_group"
+        else:
+            kind, started = r"nvvm\.cp\.async\.wait\.group", r"cp\.async\.commit\.group"
+        # At most as many stay in flight.
+        other = rf"{kind} [0-{counted[2]}]\b"
+        yield rule(1, rf"{USES}|{TELLS}|{MEET}", other)
+        yield rule(-1, started, other)
+    if COUNTER.match(line):
+        yield rule(1, rf"{USES}|{TELLS}|{MEET}", re.escape(text) + r"\b")
+        yield rule(-1, r"rocdl\.\S*load", re.escape(text) + r"\b")
 
 
 @dataclass(frozen=True)
 class Mutant:
+    """What is wrong, and what stands instead at lines of the right text, which are counted from 0.
+    So each line keeps its number."""
+
     what: str
-    text: str
-    may_be_same: bool = False
+    edits: dict[int, str] = field(hash=False)
+    may_be_same: bool = False  # since another order stands in on all paths
+    is_drop: bool = False
+
+    @property
+    def places(self) -> set[int]:
+        """The lines that must come to pass for it to matter: of what is moved, where it was."""
+        return {i for i, line in self.edits.items() if not line} or set(self.edits)
 
 
-def mutants(text: str) -> list[Mutant]:
-    """All that can be made of a module in the LLVM dialect: an order that is dropped, moved to where
-    its block begins or ends, or weakened; phases, counts and bytes that are others."""
+def changed(text: str, *mutants: Mutant) -> str:
     lines = text.split("\n")
-    flow = Flow(lines)
-    made = [*dropped(flow, text), *moved(flow), *weakened(text, lines)]
+    for mutant in mutants:
+        for i, line in mutant.edits.items():
+            lines[i] = line
+    return "\n".join(lines)
+
+
+def mutants(text: str, passed: set[int]) -> list[Mutant]:
+    """All that can be made of a module in the LLVM dialect: an order that is dropped, moved to where
+    its block begins or ends, or weakened; phases, counts and bytes that are others. `passed` are the
+    lines of orders and accesses that come to pass."""
+    lines = text.split("\n")
+    told = re.compile(rf"{ORDERS.pattern}|{USES}|{HEARS}")
+    idle = {i for i, line in enumerate(lines) if told.search(line)} - passed
+    # Waits that others stand in for tell nobody anything.
+    flow = Flow(lines, idle)
+    waits = [i for i, line in enumerate(lines) if COUNTED.search(line) or COUNTER.match(line)]
+    needless = {i for i in waits if is_covered(flow, i)}
+    flow = Flow([("" if i in needless else line) for i, line in enumerate(lines)], idle)
+    covered = {i for i in passed if i in needless or is_covered(flow, i)}
+
+    made = [*dropped(lines, text, covered), *moved(lines, covered), *weakened(lines, covered)]
     for kind in ("before", "after"):
-        if f"tcgen05.fence <{kind}>" in text:
-            rest = [line for line in lines if f"nvvm.tcgen05.fence <{kind}>" not in line]
-            made.append(Mutant(f"without any fence of tensor memory <{kind}>", "\n".join(rest)))
-    return made
+        fences = {i: "" for i, x in enumerate(lines) if f"nvvm.tcgen05.fence <{kind}>" in x}
+        if fences:
+            made.append(Mutant(f"without any fence of tensor memory <{kind}>", fences))
+    return [each for each in made if each.places <= passed]
+
+
+def is_covered(flow: Flow, i: int) -> bool:
+    """Whether the program may be the same without the order of a line."""
+    return any(
+        all(not flow.reaches(i, each.way, each.use, each.other) for each in rules)
+        for rules in stand_ins(flow.lines[i])
+    )
 
 
 def shown(lines: list[str], i: int) -> str:
@@ -76,55 +193,16 @@ def is_used(name: str | None, text: str) -> bool:
     return bool(name) and len(re.findall(rf"{name}\b", text)) > 1
 
 
-class Flow:
-    """The lines of a module, and which may follow which."""
-
-    LABEL = re.compile(r"\s*(\^bb\d+)")
-
-    def __init__(self, lines: list[str]):
-        self.lines = lines
-        labels = {m[1]: i for i, line in enumerate(lines) if (m := self.LABEL.match(line))}
-        self.after: list[list[int]] = [[] for _ in lines]
-        self.before: list[list[int]] = [[] for _ in lines]
-        for i, line in enumerate(lines):
-            named = re.findall(r"\^bb\d+", line.split("//")[0]) if "llvm." in line else []
-            ends = re.match(r"\s*llvm\.(?:br|cond_br|switch|return|unreachable)\b|\s*}", line)
-            follow = [labels[name] for name in named] if named else [] if ends else [i + 1]
-            for j in follow:
-                if j < len(lines):
-                    self.after[i].append(j)
-                    self.before[j].append(i)
-
-    def reaches(self, i: int, way: int, what: re.Pattern, first: re.Pattern) -> bool:
-        """Whether a path from a line, forward or back, comes to `what` before `first`."""
-        steps = self.after if way > 0 else self.before
-        open_, seen = list(steps[i]), set()
-        while open_:
-            at = open_.pop()
-            if at in seen or first.match(self.lines[at]):
-                continue
-            seen.add(at)
-            if what.search(self.lines[at]):
-                return True
-            open_ += steps[at]
-        return False
-
-    def is_covered(self, i: int) -> bool:
-        """Whether without it the program may be the same, since another one stands in for it."""
-        return any(
-            name.match(self.lines[i]) and any(not self.reaches(i, w, uses, first) for w in ways)
-            for name, uses, ways, first in STAND_INS
-        )
-
-
-def dropped(flow: Flow, text: str) -> Iterator[Mutant]:
-    lines = flow.lines
+def dropped(lines: list[str], text: str, covered: set[int]) -> Iterator[Mutant]:
     for i, line in enumerate(lines):
-        order = ORDERS.match(line)
+        order, counter = ORDERS.match(line), COUNTER.match(line)
         # A result that somebody uses cannot go.
         if order and not is_used(order[1], text):
-            rest = "\n".join(lines[:i] + lines[i + 1 :])
-            yield Mutant(f"without {shown(lines, i)}", rest, flow.is_covered(i))
+            yield Mutant(f"without {shown(lines, i)}", {i: ""}, i in covered, is_drop=True)
+        elif counter and int(counter[2]) & LOADS != LOADS:
+            less = f"{counter[1]}{int(counter[2]) | LOADS}"
+            what = f"waiting for no load in {shown(lines, i)}"
+            yield Mutant(what, {i: less}, i in covered, is_drop=True)
 
 
 def block_of(lines: list[str], i: int) -> tuple[int, int]:
@@ -139,60 +217,74 @@ def block_of(lines: list[str], i: int) -> tuple[int, int]:
     return first, last
 
 
-def moved(flow: Flow) -> Iterator[Mutant]:
-    """What tells of accesses in front of them, what waits behind what it waits for."""
-    lines = flow.lines
+def moved(lines: list[str], covered: set[int]) -> Iterator[Mutant]:
+    """What tells of accesses in front of them, what waits behind what it waits for, and where threads
+    meet both."""
     for i, line in enumerate(lines):
         first, last = block_of(lines, i)
-        rest = lines[:i] + lines[i + 1 :]
-        if RELEASE.match(line):
+        if RELEASE.match(line) or MEETING.match(line):
             used = set(re.findall(r"%\w+", line))
-            where = first
-            while any(m and m[1] in used for m in map(DEFINES.match, lines[where:i])):
-                where += 1
-            between = lines[where:i]
-        elif WAIT.match(line):
-            where, between = last, lines[i + 1 : last + 1]
-        else:
-            continue
-        if any(ACCESS.search(each) for each in between):
-            text = "\n".join(rest[:where] + [line] + rest[where:])
-            what = f"with {shown(lines, i)} behind line {where}"
-            yield Mutant(what, text, flow.is_covered(i))
+            while any(m and m[1] in used for m in map(DEFINES.match, lines[first:i])):
+                first += 1
+            if any(ACCESS.search(each) for each in lines[first:i]):
+                edits = {first: f"{line} {lines[first]}", i: ""}
+                yield Mutant(f"with {shown(lines, i)} before line {first + 1}", edits, i in covered)
+        if WAIT.match(line) or MEETING.match(line):
+            if any(ACCESS.search(each) for each in lines[i + 1 : last + 1]):
+                edits = {i: "", last: f"{lines[last]} {line}"}
+                yield Mutant(f"with {shown(lines, i)} behind line {last + 1}", edits, i in covered)
 
 
 DEFINES = re.compile(r"\s*(%\w+)(?::\d+)? = ")
 COUNTED = re.compile(r"(wait_group(?:\.sync\.aligned)?|wait\.group(?:\.sync\.aligned)?) (\d)")
+POLLED = re.compile(r"(\s*%\w+ = )nvvm\.mbarrier\.(?:try_wait|test\.wait)")
 PHASE = re.compile(r"(\s*%\w+ = nvvm\.mbarrier\.(?:try_wait|test\.wait)\S* %\w+, )(%\w+)( : .*)")
 BYTES = re.compile(r"(\s*(?:%\w+ = )?nvvm\.mbarrier\.arrive\.expect_tx %\w+, )(%\w+)( : .*)")
 COUNT = re.compile(r"(\s*nvvm\.mbarrier\.init %\w+, )(%\w+)( : .*)")
+WORDS = re.compile(rf"(\s*(?:%\w+ = )?llvm\.{WORD} %\w+, )(%\w+)( .*)")
 THREADS = re.compile(r"(\s*nvvm\.barrier id = %\w+ number_of_threads = )(%\w+)(.*)")
 PROXY = "kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>"
 
 
-def weakened(text: str, lines: list[str]) -> Iterator[Mutant]:
-    def change(i: int, new: list[str], what: str) -> Mutant:
-        return Mutant(f"{what} in {shown(lines, i)}", "\n".join(lines[:i] + new + lines[i + 1 :]))
+def weakened(lines: list[str], covered: set[int]) -> Iterator[Mutant]:
+    def change(i: int, new: str, what: str, may_be_same: bool = False) -> Mutant:
+        return Mutant(f"{what} in {shown(lines, i)}", {i: new}, may_be_same)
 
-    def computed(i: int, form: re.Match, op: str, number: int) -> list[str]:
-        return [
-            f"    %mutant_number = llvm.mlir.constant({number} : i32) : i32",
-            f"    %mutant = llvm.{op} {form[2]}, %mutant_number : i32",
-            f"{form[1]}%mutant{form[3]}",
-        ]
+    def computed(i: int, form: re.Match, op: str, number: int) -> str:
+        name = f"%mutant_{i}"
+        return (
+            f"{name}_n = llvm.mlir.constant({number} : i32) : i32 "
+            f"{name} = llvm.{op} {form[2]}, {name}_n : i32 {form[1]}{name}{form[3]}"
+        )
 
     for i, line in enumerate(lines):
         if counted := COUNTED.search(line):
             more = f"{counted[1]} {int(counted[2]) + 1}"
-            yield change(i, [line.replace(counted[0], more)], "one more in flight")
+            new = line.replace(counted[0], more)
+            yield change(i, new, "one more in flight", i in covered)
+            if "inline_asm" in line:  # a result that is used cannot go
+                none = line.replace(counted[0], f"{counted[1]} 7")
+                what = f"waiting for none in {shown(lines, i)}"
+                yield Mutant(what, {i: none}, i in covered, is_drop=True)
+        counter = COUNTER.match(line)
+        if counter and int(counter[2]) & 0xF < 0xF:
+            more = f"{counter[1]}{int(counter[2]) + 1}"
+            yield change(i, more, "one more load in flight", i in covered)
         if PROXY in line:
             other = line.replace(PROXY, "kind = #nvvm.proxy_kind<async.global>")
-            yield change(i, [other], "another memory")
+            yield change(i, other, "another memory", i in covered)
+        if polled := POLLED.match(line):
+            yield change(i, f"{polled[1]}llvm.mlir.constant(true) : i1", "without waiting")
+        # A barrier that is a word: which half of its round a wave waits for.
+        if 'llvm.icmp "eq"' in line and any("llvm.load " in x and " atomic" in x
+                                            for x in lines[max(i - 4, 0) : i]):  # fmt: skip
+            yield change(i, line.replace('"eq"', '"ne"'), "the other phase")
         for pattern, op, number, what in (
             (PHASE, "xor", 1, "the other phase"),
             (BYTES, "add", 16, "more bytes"),
             (BYTES, "sub", 16, "fewer bytes"),
             (COUNT, "add", 1, "one arrival more"),
+            (WORDS, "add", 1, "one arrival more"),
             (THREADS, "sub", 32, "one warp fewer"),
         ):
             if form := pattern.match(line):

@@ -121,6 +121,7 @@ void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::Happe
   products.assign(threads.size() / launch.warpSize + 1, {});
   reads.assign(products.size(), {});
   values.assign(threads.size(), {});
+  registers.clear();
   engines.reset();
   tensors.reset();
   ended = 0;

@@ -112,6 +112,13 @@ public:
   analysis::Event startProduct(unsigned warp);
   void endProducts(unsigned warp);
   void waitForProducts(const Lanes &lanes, unsigned inFlight);
+  /// A product reads registers of a warp, which hold these bits, until it has ended. Whether the
+  /// same instruction, and so the same registers, still has a product in flight that reads others.
+  bool useRegisters(unsigned warp, const analysis::Event &reader, size_t bits);
+  /// What a warp's products read and add to in registers was there before; whether it has said so
+  /// since its last wait.
+  void fenceRegisters(unsigned warp) { products[warp].isFenced = true; }
+  bool hasFencedRegisters(unsigned warp) const { return products[warp].isFenced; }
   /// Where a warp reads tensor memory into registers, and the wait for all of it.
   analysis::Event startReads(unsigned warp);
   void waitForReads(const Lanes &lanes);
@@ -187,7 +194,7 @@ private:
   /// Work of one kind of a thread, or of a warp: groups, oldest first, each with the tick at whose
   /// end it has ended.
   struct InFlight {
-    bool isUsed = false;
+    bool isUsed = false, isFenced = false;
     analysis::Agent queue = 0;
     std::vector<Copy> ungrouped;
     std::deque<std::pair<analysis::Tick, std::vector<Copy>>> groups;
@@ -201,6 +208,12 @@ private:
   std::string startOne(const InFlight &work, const Copy &copy);
   /// By thread, or by a warp's first thread; by warp; by warp.
   std::vector<InFlight> copies, products, reads;
+  /// What a product reads of registers, by its warp and its site.
+  struct Registers {
+    analysis::Event reader;
+    size_t bits = 0;
+  };
+  llvm::DenseMap<std::pair<unsigned, unsigned>, Registers> registers;
   /// Values that a thread may hold tags of, by the lower bits of their tags.
   struct Value {
     uint32_t tag = 0, bits = 0;

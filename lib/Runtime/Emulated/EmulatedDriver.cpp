@@ -248,6 +248,11 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   launch.chip = StringRef(device.name).split(':').second.data();
   launch.sharedBytes = plan.sharedBytes;
   launch.names = names;
+  auto clashes = std::make_shared<Clashes>();
+  if (Error error = readNumber("KILN_EMULATED_CLASHES", clashes->most))
+    return error;
+  if (clashes->most > 1)
+    launch.names.clashes = clashes;
   profile.reset();
   if (std::getenv("KILN_EMULATED_PROFILE"))
     profile = std::make_unique<Profile>(sites, plan.warpSize, reads, writes);
@@ -299,6 +304,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
                                  uint32_t(number / counts[0] % counts[1] * cluster[1]),
                                  uint32_t(number / (counts[0] * counts[1]) * cluster[2])};
     std::string wrong = Block::run(blocks, program, cluster);
+    wrong.insert(0, clashes->told);
     if (context.messages) {
       Messages said = context.messages->buffer.take(*plan.messages);
       writeMessages(*plan.messages, said);

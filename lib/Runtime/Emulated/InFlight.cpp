@@ -86,9 +86,17 @@ void Block::endProducts(unsigned warp) {
 
 void Block::waitForProducts(const Lanes &lanes, unsigned inFlight) {
   InFlight &work = products[lanes.first / launch.warpSize];
+  work.isFenced = false;
   for (; work.groups.size() > inFlight; work.groups.pop_front())
     for (unsigned lane = 0; lane < lanes.count; ++lane)
       shared.order().end(work.queue, work.groups.front().first, shared.agentOf(lanes.first + lane));
+}
+
+bool Block::useRegisters(unsigned warp, const analysis::Event &reader, size_t bits) {
+  auto [at, isNew] =
+      registers.try_emplace({warp, shared.order().getSite()}, Registers{reader, bits});
+  Registers before = std::exchange(at->second, Registers{reader, bits});
+  return !isNew && before.bits != bits && !shared.order().hasEnded(before.reader);
 }
 
 //===- Reads of tensor memory ---------------------------------------------------------------===//

@@ -162,7 +162,20 @@ private:
 std::string kiln::emulated::describe(const HappensBefore &order, const Names &names, Agent first,
                                      const Clash &clash, const Access &access, const Access &other,
                                      const std::string &place, const char *what, const char *noun) {
-  return Report(order, names, first).describe(clash, access, other, place, what, noun);
+  std::string told = Report(order, names, first).describe(clash, access, other, place, what, noun);
+  if (!names.clashes)
+    return told;
+  return names.clashes->add({uint32_t(clash.kind), access.site, other.site},
+                            told + names.at(access.site));
+}
+
+std::string Clashes::add(const std::array<uint32_t, 3> &clash, const std::string &what) {
+  if (!seen.insert(clash).second)
+    return "";
+  if (seen.size() >= most)
+    return what;
+  told += what + "\n";
+  return "";
 }
 
 std::string kiln::emulated::describeAccess(const HappensBefore &order, const Names &names,

@@ -3,7 +3,10 @@
 #define KILN_LIB_RUNTIME_EMULATED_REPORTS_H
 
 #include "kiln/Analysis/AccessHistory.h"
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +15,17 @@ namespace kiln::emulated {
 /// A place in the program, as the object's table has it (lib/Target/Emulated/Sites.h).
 struct Site {
   uint32_t file, line, column, what, caller, scalars;
+};
+
+/// Clashes of accesses at different places, so many of which are told together: the program goes on
+/// behind all but the last.
+struct Clashes {
+  uint64_t most = 1;
+  std::set<std::array<uint32_t, 3>> seen; ///< what kind each is, and the sites of both accesses
+  std::string told;                       ///< of those behind which it has gone on
+
+  /// What stops the program, or nothing.
+  std::string add(const std::array<uint32_t, 3> &clash, const std::string &what);
 };
 
 struct Names {
@@ -24,6 +38,7 @@ struct Names {
     unsigned firstWarp, warps;
   };
   std::vector<Role> roles = {};
+  std::shared_ptr<Clashes> clashes = nullptr; ///< of a launch
 
   /// ", at k.py:3:5 (load), called at k.py:9:1", as far as it is known.
   std::string at(uint32_t site) const;
@@ -69,8 +84,9 @@ std::string describeAccess(const analysis::HappensBefore &order, const Names &na
                            analysis::Agent first, const Access &access);
 
 /// What is wrong with an access: its own event and the one that it clashes with, where and by whom,
-/// and what is missing between the two. `place` is as in "byte 4 of shared memory", `what` as in "a
-/// read of", `noun` as in "read"; the block whose memory it is has its threads from `first` on.
+/// and what is missing between the two; or nothing, if the program goes on. `place` is as in "byte
+/// 4 of shared memory", `what` as in "a read of", `noun` as in "read"; the block whose memory it is
+/// has its threads from `first` on.
 std::string describe(const analysis::HappensBefore &order, const Names &names,
                      analysis::Agent first, const analysis::Clash &clash, const Access &access,
                      const Access &other, const std::string &place, const char *what,

@@ -48,7 +48,6 @@ bool hasNoMeaning(StringRef name) {
          name.starts_with("llvm.nvvm.setmaxnreg.") ||
          name.starts_with("llvm.nvvm.fence.mbarrier_init.") ||
          name == "llvm.nvvm.fence.proxy.async.global" || name.starts_with("llvm.nvvm.prefetch.") ||
-         name.starts_with("llvm.nvvm.wgmma.fence.") ||
          name.starts_with("llvm.nvvm.griddepcontrol.");
 }
 

@@ -5,6 +5,7 @@ which byte floats have few bits."""
 from __future__ import annotations
 
 import ml_dtypes
+import mutation
 import numpy as np
 import pytest
 from product_kernels import assert_sums
@@ -94,3 +95,21 @@ def test_a_narrow_tile_is_stored(rng, columns: int) -> None:
     narrow.options(device="emu:sm_90a")(a, b, c, N=columns)
     x, y = a.astype(np.float64), b.astype(np.float64)
     assert np.linalg.norm(c - x @ y.T) < 1e-3 * np.linalg.norm(x @ y.T)
+
+
+@pytest.mark.parametrize("what, said", [
+    ("without 'nvvm.wgmma.fence", "no 'wgmma.fence' stands since the last wait"),
+    ("one more in flight", "made registers anew that the product before still reads"),
+])  # fmt: skip
+def test_registers_of_products_that_nothing_holds_are_told(rng, what: str, said: str) -> None:
+    a, b = (rng.standard_normal((128, 128)).astype(ml_dtypes.bfloat16) for _ in "ab")
+    c = np.zeros((128, 128), np.float32)
+    options = dict(N=128, K=32, copies=2, depth=3, precision="ieee", registers=True)
+    text = product.compile(a, b, c, **options, target="emu:sm_90a").ir("llvm")
+    lines = set(range(text.count("\n")))
+    wrong = [
+        m for m in mutation.mutants(text, lines) if m.what.startswith(what) and "wgmma" in m.what
+    ]
+    assert wrong
+    with pytest.raises(kiln.DeviceError, match=said):
+        mutation.loaded(mutation.changed(text, wrong[0]), "emu:sm_90a")(a, b, c)

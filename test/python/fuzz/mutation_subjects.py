@@ -3,10 +3,14 @@ launches whose numbers are known."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from unittest import mock
 
 import kernel_check
 import ml_dtypes
@@ -14,15 +18,16 @@ import mutation
 import numpy as np
 import schedule_check
 from pinned import BENCHMARKS, compiled
-from schedule_catalogue import KERNELS
 from schedule_writer import Case, write
 
 import kiln
 from kiln.runtime.compiled import CompiledKernel
 from kiln.runtime.devices import device
+from kiln.runtime.emulation import profiled
 from kiln.runtime.loaded import LoadedKernel
 
 BF16 = ml_dtypes.bfloat16
+NEAREST = 12  # orders that are tried for one that stands in for another
 Launch = Callable[..., None]
 # Says of a kernel whether its numbers are right.
 Run = Callable[[Launch], bool]
@@ -36,27 +41,83 @@ class Subject:
     chip: str
     text: str
     runs: list[Run]
-    programs: bool = False  # launched like a kernel of a Python module
-    mutants: list[mutation.Mutant] = field(init=False)
+    _clashes: dict[str, set[str]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.mutants = mutation.mutants(self.text)
+    @cached_property
+    def mutants(self) -> list[mutation.Mutant]:
+        """Of the lines that come to pass."""
+        return mutation.mutants(self.text, self.lines)
 
-    def find(self, text: str) -> str:
-        """What an emulated chip finds wrong with it, or nothing."""
-        artifact = mutation.assemble(text, device(f"emu:{self.chip}").target)
-        loaded = LoadedKernel(CompiledKernel(artifact))
-        try:
+    @cached_property
+    def _told(self) -> tuple[set[int], int]:
+        """The lines of the text that come to pass in its runs, and the most steps of one."""
+        loaded, lines, most, device = self.load(self.text), set(), [0], f"emu:{self.chip}"
+
+        def launch(*arguments: Any) -> None:
+            loaded(*arguments, _device=device)
+            told = json.loads(loaded._executable(device).describe())["profile"]
+            lines.update(site["line"] - 1 for site in told["sites"] if "line" in site)
+            most[0] = max(most[0], told["steps"])
+
+        with profiled():
             for run in self.runs:
-                if not run(lambda *arguments: loaded(*arguments, _device=f"emu:{self.chip}")):
-                    return "wrong numbers"
+                run(launch)
+        return lines, most[0]
+
+    @property
+    def lines(self) -> set[int]:
+        return self._told[0]
+
+    @property
+    def wrong(self) -> list[mutation.Mutant]:
+        """The mutants that are other programs, as far as a look at the text tells."""
+        return [m for m in self.mutants if not m.may_be_same]
+
+    def load(self, text: str) -> LoadedKernel:
+        artifact = mutation.assemble(text, device(f"emu:{self.chip}").target)
+        return LoadedKernel(CompiledKernel(artifact))
+
+    def find(self, *mutants: mutation.Mutant, clashes: int = 1) -> str:
+        """What an emulated chip finds wrong with it, if it is changed so, or nothing; with so many
+        clashes of accesses. What goes on for long never ends."""
+        loaded = self.load(mutation.changed(self.text, *mutants))
+        limits = {"KILN_EMULATED_CLASHES": str(clashes)}
+        if mutants:
+            limits["KILN_EMULATED_STEPS"] = str(2 * self._told[1] + 100_000)
+        try:
+            with mock.patch.dict(os.environ, limits):
+                for run in self.runs:
+                    if not run(lambda *arguments: loaded(*arguments, _device=f"emu:{self.chip}")):
+                        return "wrong numbers"
         except (kiln.DeviceError, kiln.LaunchError) as error:
             return str(error)
         return ""
 
+    def stand_in(self, mutant: mutation.Mutant) -> mutation.Mutant | None:
+        """An order that stands in for the one that is broken, so that nothing is found: without it
+        the emulated chip sees, by all that clashes, whether the other is there."""
+        # Rings may have slots to spare: then a wait may leave one more under way, or a commit come late.
+        if re.match(r"one more .*in flight|with '\S+commit\S+' .*before line", mutant.what):
+            dropped = (m for m in self.mutants if m.is_drop and m.places == mutant.places)
+            if any(self.find(each) for each in dropped):
+                return mutant
+        at = min(mutant.places)
+        drops = [m for m in self.mutants if m.is_drop and not m.edits.keys() & mutant.edits.keys()]
+        for other in sorted(drops, key=lambda m: abs(min(m.places) - at))[:NEAREST]:
+            if other.what not in self._clashes:
+                self._clashes[other.what] = self.clashes(other)
+            if self.clashes(other, mutant) != self._clashes[other.what]:
+                return other
+        return None
+
+    def clashes(self, *mutants: mutation.Mutant) -> set[str]:
+        """What is said of it, but for who does it where in memory."""
+        said = self.find(*mutants, clashes=200)
+        return {re.sub(r"\b(?!mutant)[a-z]+ \d+", "", line) for line in said.split("\n")}
+
     def survivors(self, mutants: list[mutation.Mutant]) -> list[str]:
-        """Those of the mutants that nothing is found of, though they are other programs."""
-        left = [each for each in mutants if not each.may_be_same and not self.find(each.text)]
+        """Those of the mutants that nothing is found of, and nothing stands in for."""
+        left = [m for m in mutants if not self.find(m) and not self.stand_in(m)]
         return [f"{self.name} on {self.chip} {each.what}" for each in left]
 
 
@@ -65,39 +126,63 @@ def is_near(got: np.ndarray, want: np.ndarray) -> bool:
     return bool(np.linalg.norm(got.astype(float) - want) <= 1e-2 * norm)
 
 
-def product(m: int, n: int, k: int) -> Run:
-    def run(launch: Launch) -> bool:
+@dataclass
+class Product:
+    m: int
+    n: int
+    k: int
+
+    def __call__(self, launch: Launch) -> bool:
+        m, n, k = self.m, self.n, self.k
         rng = np.random.default_rng([m, n, k])
         a, b = (rng.standard_normal((rows, max(k, 8))).astype(BF16)[:, :k] for rows in (m, n))
         c = np.ones((m, n), BF16)
         launch(a, b, c)
         return is_near(c, a.astype(float) @ b.astype(float).T)
 
-    return run
 
+@dataclass
+class Attention:
+    heads: int
+    n: int
+    causal: bool
 
-def attention(heads: int, n: int, causal: bool) -> Run:
-    head = 128
-
-    def run(launch: Launch) -> bool:
-        rng = np.random.default_rng([heads, n])
-        q, k, v = (rng.standard_normal((heads, n, head)).astype(BF16) for _ in range(3))
-        out = np.ones((heads * n, head), BF16)
-        launch(*(x.reshape(-1, head) for x in (q, k, v)), out, n, int(causal))
+    def __call__(self, launch: Launch) -> bool:
+        n, head = self.n, 128
+        rng = np.random.default_rng([self.heads, n])
+        q, k, v = (rng.standard_normal((self.heads, n, head)).astype(BF16) for _ in range(3))
+        out = np.ones((self.heads * n, head), BF16)
+        launch(*(x.reshape(-1, head) for x in (q, k, v)), out, n, int(self.causal))
         scores = q.astype(float) @ np.swapaxes(k.astype(float), 1, 2) / head**0.5
-        if causal:
+        if self.causal:
             scores = np.where(np.tril(np.ones((n, n), bool)), scores, -np.inf)
         weights = np.exp(scores - scores.max(axis=2, keepdims=True))
         want = weights @ v.astype(float) / weights.sum(axis=2, keepdims=True)
         return is_near(out, want.reshape(-1, head))
 
-    return run
+
+@dataclass
+class Drawn:
+    """A run of a random schedule."""
+
+    case: Case
+    number: int
+
+    def __call__(self, launch: Launch) -> bool:
+        size = self.case.sizes[self.number]
+        arguments, outputs = schedule_check.inputs(self.case, self.number, size)
+        launch(*arguments.values())
+        with np.errstate(invalid="ignore"):
+            return all(
+                bool(np.all(np.abs(arguments[name].astype(np.float64) - want) <= allowed))
+                for name, (want, allowed) in outputs.items()
+            )
 
 
 # Several tiles, of more trips than a ring has slots; where loops are left early, of each number; and
 # no trip at all.
-SM_80 = [product(256, 256, k) for k in (320, 32, 64, 96, 128)]
-ATTENTION = [attention(2, 384, True), attention(1, 200, False)]
+SM_80 = [Product(256, 256, k) for k in (320, 32, 64, 96, 128)]
+ATTENTION = [Attention(2, 384, True), Attention(1, 200, False)]
 # What is replaced in the text of a pinned kernel.
 HANDED = {
     "copies = 2, registers = 240>": "copies = 2, registers = 232>, "
@@ -105,13 +190,13 @@ HANDED = {
     '#copy, role = "mma", in_flight = 1': '#copy, role = "store", in_flight = 0',
 }
 PINNED: dict[str, tuple[str, str, list[Run], dict[str, str]]] = {
-    "gemm-sm_90a": ("gemm", "sm_90a", [product(256, 512, 320), product(256, 256, 64)], {}),
+    "gemm-sm_90a": ("gemm", "sm_90a", [Product(256, 512, 320), Product(256, 256, 64)], {}),
     "gemm-sm_80": ("gemm-sm_80", "sm_80", SM_80, {}),
     "gemm-sm_100a": (
-        "gemm-sm_100a", "sm_100a", [product(512, 1024, 128), product(512, 512, 0)], {}
+        "gemm-sm_100a", "sm_100a", [Product(512, 1024, 128), Product(512, 512, 0)], {}
     ),
-    "gemm-gfx942": ("gemm-gfx942", "gfx942", [product(512, 256, 192), product(256, 256, 32)], {}),
-    "gemm-gfx950": ("gemm-gfx950", "gfx950", [product(512, 256, 256), product(256, 256, 64)], {}),
+    "gemm-gfx942": ("gemm-gfx942", "gfx942", [Product(512, 256, 192), Product(256, 256, 32)], {}),
+    "gemm-gfx950": ("gemm-gfx950", "gfx950", [Product(512, 256, 256), Product(256, 256, 64)], {}),
     "attention": ("attention", "sm_90a", ATTENTION, {}),
     "attention-stores": ("attention", "sm_90a", ATTENTION, HANDED),
 }  # fmt: skip
@@ -131,31 +216,17 @@ def pinned(name: str) -> Subject:
 
 
 def drawn(seed: int, chip: str, kernel: str = "") -> Subject | None:
-    """A random schedule; none if it is refused or has nothing to break."""
+    """A random schedule that goes round its rings twice; none if it is refused."""
     case = write(seed, chip, kernel)
-    if schedule_check.check(case):
+    where = {"target": f"emu:{chip}"}
+    try:
+        arguments, _ = schedule_check.inputs(case, 0, case.sizes[0])
+        realised = kernel_check.define(case.text).compile(*arguments.values(), **where)
+        depths = map(int, re.findall(r"!tile\.channel<(\d+)", realised.ir("schedule")))
+        case = schedule_check.lengthened(case, max(depths, default=1))
+        arguments, _ = schedule_check.inputs(case, 0, case.sizes[0])
+        text = kernel_check.define(case.text).compile(*arguments.values(), **where).ir("llvm")
+    except kiln.CompileError:
         return None
-    made = kernel_check.define(case.text)
-    arguments, _ = inputs(case)
-    text = made.compile(*arguments.values(), target=f"emu:{chip}").ir("llvm")
-    subject = Subject(f"seed {seed} ({case.kernel})", chip, text, [random_run(case)])
-    return subject if subject.mutants and not subject.find(text) else None
-
-
-def inputs(case: Case):
-    """Of the first extents: the module is for the facts of these."""
-    size = case.sizes[0]
-    rng = np.random.default_rng([case.seed, 0, zlib.crc32(repr(size).encode())])
-    return KERNELS[case.kernel].run(rng, case.form, size)
-
-
-def random_run(case: Case) -> Run:
-    def run(launch: Launch) -> bool:
-        arguments, outputs = inputs(case)
-        launch(*arguments.values())
-        return all(
-            bool(np.all(np.abs(arguments[name].astype(np.float64) - want) <= allowed))
-            for name, (want, allowed) in outputs.items()
-        )
-
-    return run
+    runs = [Drawn(case, number) for number in range(len(case.sizes))]
+    return Subject(f"seed {seed} ({case.kernel})", chip, text, runs)

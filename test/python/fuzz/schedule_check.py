@@ -93,6 +93,30 @@ def widened(case: Case, count: int) -> Case:
     return replace(case, sizes=sizes)
 
 
+def lengthened(case: Case, depth: int, others: int = 2) -> Case:
+    """The case with extents that go round rings of so many slots at least twice, and behind them up to
+    so many others that the compiler knows the same of: of fewer trips, and the tails. Where programs
+    take tiles in turn there is one that takes all."""
+    made, rng = KERNELS[case.kernel], random.Random(f"rounds of {case.seed}")
+    pins, form, first = dict(case.pins), case.form, case.sizes[0]
+    long = first | {name: (2 * depth + 1) * form.get(step, 1) for name, step in made.steps.items()}
+    kernel = pins.get("kernel", {})
+    if isinstance(kernel.get("persistent"), (tuple, int)) and kernel["persistent"]:
+        cluster = math.prod(kernel.get("cluster", (1,)))
+        given = kernel["persistent"] if isinstance(kernel["persistent"], tuple) else (0, 1)
+        pins["kernel"] = kernel | {"persistent": (cluster, *given[1:])}
+        long |= {name: 3 * form[tile] for name, tile in (("m", "M"), ("n", "N"), ("rows", "M"))
+                 if name in long and name not in made.steps and tile in form}  # fmt: skip
+    case = replace(case, pins=pins, sizes=[long])
+    known, sizes = facts(case, 0, long), [long]
+    for size in (made.sizes(rng, form) for _ in range(40)):
+        arrays = [x for x in inputs(case, len(sizes), size)[0].values() if np.ndim(x)]
+        is_known = facts(case, len(sizes), size) == known and all(x.size for x in arrays)
+        if len(sizes) <= others and size not in sizes and is_known:
+            sizes.append(size)
+    return replace(case, sizes=sizes)
+
+
 def divisor(number: int) -> int:
     """What is known of a number: that it is 1, or the power of two up to 16 that divides it."""
     return -1 if number == 1 else math.gcd(number, 16)

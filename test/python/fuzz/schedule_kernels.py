@@ -8,7 +8,7 @@ where the schedule has decisions for "x".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import ml_dtypes
@@ -39,13 +39,15 @@ class Place:
 @dataclass(frozen=True)
 class Kernel:
     """`draw` makes a form for a chip; of the rest each takes one. `sizes` are the extents of a run, and
-    `run` gives the arguments by name and what each output must be, with the difference allowed."""
+    `run` gives the arguments by name and what each output must be, with the difference allowed.
+    `steps` says which extents loops go along, and what of the form a trip takes of them, or 1."""
 
     draw: Callable[[Any, str], Form]
     places: Callable[[Form], dict[str, Place]]
     text: Callable[[Form, Pin], str]
     sizes: Callable[[Any, Form], dict[str, int]]
     run: Callable[[np.random.Generator, Form, dict[str, int]], tuple[dict, dict]]
+    steps: dict[str, str] = field(default_factory=lambda: {"k": "K"})
 
 
 def tile(rng: Any, chip: str) -> Form:
@@ -551,8 +553,15 @@ KERNELS = {
     "product": Kernel(draw_product, places_product, text_product, sizes_product, run_product),
     "scaled": Kernel(draw_scaled, places_scaled, text_scaled, sizes_scaled, run_scaled),
     "attention": Kernel(
-        draw_attention, places_attention, text_attention, sizes_attention, run_attention
+        draw_attention,
+        places_attention,
+        text_attention,
+        sizes_attention,
+        run_attention,
+        {"keys": "B"},
+    ),  # fmt: skip
+    "ragged": Kernel(
+        draw_ragged, places_ragged, text_ragged, sizes_ragged, run_ragged, {"trips": ""}
     ),
-    "ragged": Kernel(draw_ragged, places_ragged, text_ragged, sizes_ragged, run_ragged),
     "routed": Kernel(draw_routed, places_routed, text_routed, sizes_routed, run_routed),
 }

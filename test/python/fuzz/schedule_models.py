@@ -398,8 +398,12 @@ def run_relay(rng: np.random.Generator, f: Form, size: dict) -> tuple[dict, dict
 
 KERNELS = {
     "blocks": Kernel(draw_blocks, places_blocks, text_blocks, sizes_blocks, run_blocks),
-    "windows": Kernel(draw_windows, places_windows, text_windows, sizes_windows, run_windows),
+    "windows": Kernel(
+        draw_windows, places_windows, text_windows, sizes_windows, run_windows, {"keys": "B"}
+    ),
     "sparse": Kernel(draw_sparse, places_sparse, text_sparse, sizes_sparse, run_sparse),
-    "sequel": Kernel(draw_sequel, places_sequel, text_sequel, sizes_sequel, run_sequel),
-    "relay": Kernel(draw_relay, places_relay, text_relay, sizes_relay, run_relay),
+    "sequel": Kernel(
+        draw_sequel, places_sequel, text_sequel, sizes_sequel, run_sequel, {"k": "K", "steps": ""}
+    ),
+    "relay": Kernel(draw_relay, places_relay, text_relay, sizes_relay, run_relay, {"rows": "K"}),
 }

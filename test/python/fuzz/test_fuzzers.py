@@ -223,6 +223,27 @@ def test_a_hang_is_ended_and_named(tmp_path):
     assert b"check(CASE, 'cuda:0')" in campaign.findings[0].text
 
 
+def test_what_a_campaign_finds_is_shrunk_by_itself(tmp_path):
+    """To the decision without which it does not fail, on one set of extents."""
+    sys.path[:0] = [str(schedules.TESTS)]
+    import schedule_writer
+
+    def is_copied(case):
+        return case.pins.get("x", {}).get("atom") == "cp_async"
+
+    class Checker:
+        def check(self, case, device):
+            return case, "wrong numbers: expected 1" if is_copied(case) else ""
+
+    drawn = (schedule_writer.write(seed, "sm_80", "product") for seed in itertools.count())
+    case = next(c for c in drawn if is_copied(c) and len(c.pins) > 3 and len(c.sizes) == 2)
+    campaign = Campaign("soak", BUILD, tmp_path, SEED, 0, ROOT, [])
+    schedules.report(campaign, Checker(), case, None, "wrong numbers: expected 1")
+    (found,) = tmp_path.glob("*.py")
+    text = found.read_text()
+    assert "\n    {'x': {'atom': 'cp_async'}},\n" in text and text.count("'rounds': ") == 1
+
+
 def stall(_, seconds):
     time.sleep(seconds)
     return str(seconds)

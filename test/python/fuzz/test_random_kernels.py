@@ -11,11 +11,12 @@ import kernel_interpreter
 import kernel_writer
 import numpy as np
 import pytest
+from seeds import seed_of_commit
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("KILN_BUILD", ROOT / "build")).resolve()
 DEVICES = ["cpu", "emu:sm_90a", "emu:gfx942", "emu:gfx1201", "emu:gfx950"]
-COUNT = 40  # on each device; the seeds are fixed, campaigns of utils/fuzz draw others
+COUNT = 60  # on each device, of each commit others
 
 
 @pytest.fixture(autouse=True)
@@ -25,11 +26,15 @@ def in_process(monkeypatch):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_random_kernels_compute_what_the_interpreter_does(device):
-    first = COUNT * DEVICES.index(device)
+    first = seed_of_commit() + COUNT * DEVICES.index(device)
     for seed in range(first, first + COUNT):
         case = kernel_writer.write(seed)
         wrong = kernel_check.check(case, [device])
         assert not wrong, kernel_check.reproduction(case, f"seed {seed}: {wrong}", [device])
+
+
+def test_300_kernels_are_drawn():
+    assert COUNT * len(DEVICES) >= 300
 
 
 def test_the_interpreter_shares_nothing_with_the_compiler():

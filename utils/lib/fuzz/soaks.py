@@ -4,6 +4,7 @@ A part is a function of a Soak. What hangs or dies does so in a process of its o
 ends it: it is a finding, by its seed, and the next job runs in a new one.
 """
 
+import itertools
 import os
 import re
 import sys
@@ -19,7 +20,8 @@ from schedules_table import Table
 from worker import WRONG, Worker
 
 # What each part runs, unless it is told otherwise; on a GPU schedules count by their launches.
-COUNTS = {"schedules": 2000, "orders": 50, "programs": 20000}
+COUNTS = {"schedules": 2000, "orders": 50, "programs": 20000, "mutated schedules": 24,
+          "ordered schedules": 12}  # fmt: skip
 MORE_EXTENTS = 4  # for each schedule on a GPU
 
 
@@ -119,74 +121,97 @@ def schedules(soak):
 
 
 def perform_subject(_, job):
-    """What an emulated chip finds wrong with a pinned kernel, or with a mutant of it."""
-    name, text, seed = job
+    """What an emulated chip finds wrong with a kernel that is changed so, or with it as it is."""
+    subject, mutants, seed = job
     os.environ["KILN_EMULATED_SEED"] = str(seed)
+    if mutants and not subject.find(*mutants):
+        other = subject.stand_in(*mutants)
+        return f"{STOOD_IN}{other.what}" if other else ""
+    return subject.find(*mutants)
+
+
+STOOD_IN = "another order stands in: "
+
+
+def subjects_of(campaign, drawn):
+    """Kernels that are pinned, and so many random schedules, by the compiler of this process."""
+    random_schedules.prepare()
     import mutation_subjects
+    import schedule_chips
 
-    _, chip, runs = mutation_subjects.PINNED[name]
-    return mutation_subjects.Subject(name, chip, "", runs).find(text)
-
-
-def pinned_subjects():
-    """By the compiler of this process."""
-    tests = random_schedules.TESTS
-    sys.path[:0] = [str(tests), str(tests.parent)]
-    import mutation_subjects
-
-    return [mutation_subjects.pinned(name) for name in mutation_subjects.PINNED]
+    for name in mutation_subjects.PINNED:
+        yield mutation_subjects.pinned(name)
+    while drawn:
+        chip = campaign.rng.choice(list(schedule_chips.CHIPS))
+        subject = mutation_subjects.drawn(campaign.rng.randrange(1 << 32), chip)
+        if subject and not subject.find():
+            drawn -= 1
+            yield subject
 
 
 def ask_of_subjects(soak, campaign, jobs, judge):
-    """`judge(job, answer)` of each job, until the time is over."""
-    left, lock = iter(jobs), threading.Lock()
+    """`judge(job, answer)` of each job, until the time is over; whether all were done."""
+    left, lock, done = iter(jobs), threading.Lock(), []
 
     def work(number):
         log = soak.log(campaign.name, number)
-        with Worker(random_schedules.prepare, perform_subject, log, seconds=120) as worker:
+        with Worker(random_schedules.prepare, perform_subject, log, seconds=240) as worker:
             while campaign.goes_on():
                 with lock:
                     job = next(left, None)
                 if job is None:
+                    done.append(number)
                     return
-                judge(job, worker.attempt(job[:3]))
+                judge(job, worker.attempt(job))
                 with lock:
                     campaign.runs += 1
 
     soak.share(work)
-    return campaign.runs == len(jobs)
+    return len(done) == soak.processes
 
 
 def mutants(soak):
-    """Every mutant of every pinned kernel: an emulated chip finds each."""
+    """Every mutant of every pinned kernel and of random schedules: an emulated chip finds each,
+    unless another order stands in."""
     campaign = soak.campaign("mutants", sys.maxsize)
-    made = [(each.name, m.text, 0, m) for each in pinned_subjects() for m in each.mutants]
-    jobs = [job for job in made if not job[3].may_be_same]
-    jobs = jobs[:: -(-len(jobs) // soak.count)] if soak.count else jobs
+    most = soak.count or sys.maxsize
+
+    def made():
+        for subject in subjects_of(campaign, COUNTS["mutated schedules"]):
+            yield from ((subject, (mutant,), 0) for mutant in subject.wrong)
 
     def judge(job, answer):
-        name, text, _, mutant = job
-        campaign.count("found" if answer else "not found")
+        subject, (mutant,), _ = job
+        stood = answer.startswith(STOOD_IN)
+        campaign.count("stood in for" if stood else "found" if answer else "not found")
         # Dropping one order may leave a wait without end, which the emulated chip itself tells of.
         if not answer or answer.startswith(WRONG):
-            campaign.find(f"{name} {mutant.what}: {answer or 'not found'}", text, ".mlir")
+            what = f"{subject.name} on {subject.chip} {mutant.what}: {answer or 'not found'}"
+            campaign.find(what, subject.text, ".mlir")
 
-    is_enough = ask_of_subjects(soak, campaign, jobs, judge)
+    is_enough = ask_of_subjects(soak, campaign, itertools.islice(made(), most), judge)
     return campaign, campaign.counts, is_enough
 
 
 def orders(soak):
-    """Every pinned kernel in other orders of its threads: none is accused."""
+    """Every pinned kernel, random schedules, examples and kernels of benchmarks in other orders of
+    their threads: none is accused."""
     campaign = soak.campaign("orders", sys.maxsize)
-    made, seeds = pinned_subjects(), range(1, 1 + (soak.count or COUNTS["orders"]))
-    jobs = [(each.name, each.text, seed) for seed in seeds for each in made]
+    seeds = range(1, 1 + (soak.count or COUNTS["orders"]))
+    kernels = [*subjects_of(campaign, COUNTS["ordered schedules"])]
+    import schedule_chips
+    import whole_programs
+
+    kernels += whole_programs.programs(tuple(schedule_chips.CHIPS))
+    jobs = ((kernel, (), seed) for seed in seeds for kernel in kernels)
 
     def judge(job, answer):
         campaign.count("accused" if answer else "right")
         if answer:
-            name, text, seed = job
-            what = f"{name} with KILN_EMULATED_SEED={seed}: {answer}"
-            campaign.find(what, text, ".mlir", f"{name} {re.sub('[0-9]+', '', answer)[:80]}")
+            kernel, _, seed = job
+            what = f"{kernel.name} on {kernel.chip} with KILN_EMULATED_SEED={seed}: {answer}"
+            group = f"{kernel.name} {re.sub('[0-9]+', '', answer)[:80]}"
+            campaign.find(what, kernel.text, ".mlir", group)
 
     is_enough = ask_of_subjects(soak, campaign, jobs, judge)
     return campaign, campaign.counts, is_enough

@@ -4,6 +4,7 @@
 #include "Matrix.h"
 #include "Sums.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>
@@ -221,6 +222,9 @@ void multiplyGroup(const Lanes &lanes) {
   if (!form.a)
     return Block::current()->stop(std::string("the emulator does not know the instruction '") +
                                   lanes.name + "'");
+  if (!Block::current()->hasFencedRegisters(lanes.first / 32))
+    return Block::current()->stop("a product in front of which no 'wgmma.fence' stands since the "
+                                  "last wait: registers may be made or read beside it");
   auto inRegisters = lanes.read<uint32_t>(0, 0);
   bool transposedA = lanes.read<uint32_t>(0, 4), transposedB = lanes.read<uint32_t>(0, 8);
   unsigned offsetA = 12, offsetB = offsetA + (inRegisters ? 16 : 8), accumulators = offsetB + 12;
@@ -232,14 +236,20 @@ void multiplyGroup(const Lanes &lanes) {
   if (inRegisters) {
     // Words of a row go round four lanes, twice; of each word first row and row + 8.
     unsigned perWord = 4 / form.a->bytes;
+    llvm::hash_code read = 0;
     for (unsigned lane = 0; lane < lanes.count; ++lane)
       for (unsigned i = 0; i < 4 * perWord; ++i) {
         unsigned word = i / perWord, row = lane / 4 + (word & 1 ? 8 : 0);
         unsigned k = (lane % 4 + (word & 2 ? 4 : 0)) * perWord + i % perWord;
         uint32_t whole = lanes.read<uint32_t>(lane, offsetA, word);
+        read = llvm::hash_combine(read, whole);
         uint32_t bits = whole >> (8 * form.a->bytes * (i % perWord));
         a[row * depth + k] = Factor(form.a->widen(bits), form.a->form);
       }
+    if (block.useRegisters(lanes.first / 32, event, read))
+      return block.stop(
+          "it has made registers anew that the product before still reads: nobody has "
+          "waited for it");
   } else {
     Matrix matrix(block, lanes.read<uint64_t>(0, offsetA), transposedA, form.a->bytes);
     if (auto wrong = matrix.startReads(by, event, firstRow, 16, depth); !wrong.empty())
@@ -281,6 +291,8 @@ void multiplyGroup(const Lanes &lanes) {
       }
     }
 }
+
+void fenceRegisters(const Lanes &lanes) { Block::current()->fenceRegisters(lanes.first / 32); }
 
 void endProducts(const Lanes &lanes) { Block::current()->endProducts(lanes.first / 32); }
 
@@ -324,6 +336,7 @@ const Instruction kiln::emulated::kEngineInstructions[] = {
     {"nvvm.stmatrix.sync.aligned.m8n8.x4.b16", true, storeMatrices<4, false>},
     {"nvvm.stmatrix.sync.aligned.m8n8.x4.trans.b16", true, storeMatrices<4, true>},
     {"nvvm.fence.proxy.async.shared_cta", false, fenceProxy},
+    {"nvvm.wgmma.fence.sync.aligned", true, fenceRegisters},
     {"kiln.wgmma", true, multiplyGroup},
     {"nvvm.wgmma.commit_group.sync.aligned", true, endProducts},
     {"nvvm.wgmma.wait_group.sync.aligned", true, waitForProducts},
