@@ -79,33 +79,6 @@ void Block::joinCluster(const std::vector<std::unique_ptr<Block>> &cluster) {
   }
 }
 
-std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const uint32_t first[3],
-                       const int64_t extents[3]) {
-  const Launch &launch = cluster.front()->launch;
-  auto order = std::make_shared<analysis::HappensBefore>(launch.threads * unsigned(cluster.size()),
-                                                         launch.warpSize);
-  for (size_t i = 0; i < cluster.size(); ++i) {
-    uint32_t program[3] = {first[0] + uint32_t(i % extents[0]),
-                           first[1] + uint32_t(i / extents[0] % extents[1]),
-                           first[2] + uint32_t(i / (extents[0] * extents[1]))};
-    cluster[i]->begin(program, order, unsigned(i));
-  }
-  if (launch.profile)
-    launch.profile->begin(*order, launch.threads * unsigned(cluster.size()));
-  std::string wrong;
-  for (bool moved = true; moved && wrong.empty();) {
-    moved = false;
-    for (size_t i = 0; i < cluster.size() && wrong.empty(); ++i) {
-      moved |= cluster[i]->advance();
-      wrong = cluster[i]->error;
-    }
-  }
-  for (size_t i = 0; i < cluster.size() && wrong.empty(); ++i)
-    wrong = cluster[i]->isDone() ? cluster[i]->finish() : cluster[i]->describeBlocked();
-  currentBlock = nullptr;
-  return wrong;
-}
-
 void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::HappensBefore> &order,
                   unsigned number) {
   shared.reset(launch.sharedBytes, order, number * launch.threads, launch.names, launch.profile);
@@ -116,6 +89,7 @@ void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::Happe
   for (auto &thread : threads) {
     thread->state = State::Ready;
     thread->begun = false;
+    thread->word = {};
   }
   copies.assign(threads.size(), {});
   products.assign(threads.size() / launch.warpSize + 1, {});
@@ -381,6 +355,27 @@ void Block::access(uint64_t address, int64_t bytes, int kind, const void *value)
   std::string wrong = findProblem(address, bytes, kind);
   if (!wrong.empty())
     fail(wrong);
+  constexpr int kAtomic = 4;
+  if (kind & kAtomic)
+    look(address, bytes);
+}
+
+void Block::look(uint64_t address, int64_t bytes) {
+  constexpr unsigned most = 16;
+  Thread::Word &word = running->word;
+  bool isAgain = word.address == address && word.site == running->site && !word.hasChanged();
+  if (!isAgain) {
+    word = {address, running->site, std::min<size_t>(bytes, sizeof(word.seen))};
+    std::memcpy(word.seen, reinterpret_cast<const void *>(address), word.bytes);
+    return;
+  }
+  if (++word.looks < most)
+    return;
+  word.looks = 0;
+  word.isWaitedFor = true;
+  waitUntil([this, round = lookRound] { return lookRound != round; },
+            [=] { return describeWord(address, bytes); });
+  word.isWaitedFor = false;
 }
 
 std::string Block::findProblem(uint64_t address, int64_t bytes, int kind) const {

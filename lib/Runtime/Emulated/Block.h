@@ -37,6 +37,8 @@ struct Launch {
   uint64_t sharedBytes = 0;
   size_t stackBytes = 0; ///< of a thread, for the kernel's own frames
   uint32_t grid[3];
+  /// How many programs the chip keeps at once.
+  uint64_t cores = 1, blocksPerCore = 1;
   /// Of global memory; empty if nothing is known of what pointers reach.
   struct Range {
     uint64_t first, last;
@@ -59,11 +61,29 @@ public:
   /// Whether there was memory for the threads' stacks.
   bool isComplete() const { return complete; }
 
-  /// Runs the programs of a cluster side by side, x first; the blocks know one another from
-  /// `joinCluster`. What went wrong, or nothing.
-  static std::string run(const std::vector<std::unique_ptr<Block>> &cluster,
-                         const uint32_t first[3], const int64_t extents[3]);
+  // What its cluster asks for (Cluster.h).
+  /// The blocks of a cluster know one another from then on.
   static void joinCluster(const std::vector<std::unique_ptr<Block>> &cluster);
+  void begin(const uint32_t program[3], const std::shared_ptr<analysis::HappensBefore> &order,
+             unsigned number);
+  /// Runs all threads to where they wait for other blocks, or end; whether any could go on.
+  bool advance();
+  bool isDone() const { return ended == threads.size(); }
+  /// What is wrong up to now, and when all threads have ended, or nothing.
+  const std::string &getError() const { return error; }
+  std::string finish();
+  /// Threads that wait for what nobody can bring any more, the first of each thing that is waited
+  /// for, and what all of the cluster do; or nothing.
+  std::string describeBlocked() const;
+  /// Where each warp of the cluster is and what it waits for, a line each, that begins so.
+  std::string describeState(const std::string &prefix = "") const;
+  std::string describeProgram() const;
+  /// Whether a thread looks at global memory for others to change it; whether they have; and it
+  /// looks again.
+  bool looks() const;
+  bool hasNews() const;
+  void lookAgain() { ++lookRound; }
+  std::string describeLook() const;
 
   // What threads ask for; see lib/Target/Emulated/LowerToHost.h.
   uint32_t getRegister(int number) const;
@@ -154,25 +174,17 @@ public:
 
 private:
   static void runThread();
-  void begin(const uint32_t program[3], const std::shared_ptr<analysis::HappensBefore> &order,
-             unsigned number);
-  /// Runs all threads to where they wait for other blocks, or end; whether any could go on.
-  bool advance();
   void meetAll();
-  std::string finish();
-  bool isDone() const { return ended == threads.size(); }
+  /// An atomic access to global memory: one that always finds the same waits for others.
+  void look(uint64_t address, int64_t bytes);
   void resume(Thread &thread);
   void yield();
   bool step(unsigned warp);
   void executeTogether(unsigned warp);
   /// Whether a thread waits for what another one, or an engine, must bring.
   bool isBlocked() const;
-  /// Threads that wait for what nobody can bring any more, the first of each thing that is waited
-  /// for, and what all of the cluster do; or nothing.
-  std::string describeBlocked() const;
-  /// Where each warp of the cluster is and what it waits for, a line each.
-  std::string describeState() const;
   std::string describe(const Thread &thread) const;
+  std::string describeWord(uint64_t address, int64_t bytes) const;
   /// Of global memory that no argument covers: which one is nearest.
   std::string describeNearest(uint64_t address, int64_t bytes) const;
   void blame(const std::string &who, int site, const std::string &what);
@@ -219,6 +231,7 @@ private:
   unsigned clusterArrivals = 0;
   uint64_t clusterRound = 0;
   analysis::HappensBefore::Place clusterOpen, clusterEnded;
+  uint64_t lookRound = 0; ///< of those who wait for global memory to change
   uint32_t program[3] = {0, 0, 0};
   /// And from how many on they are looked at.
   uint64_t steps = 0, quietSteps = 0;

@@ -6,8 +6,12 @@
 using namespace kiln::emulated;
 
 void Block::blame(const std::string &who, int site, const std::string &what) {
-  error = who + " of program (" + std::to_string(program[0]) + ", " + std::to_string(program[1]) +
-          ", " + std::to_string(program[2]) + ")" + launch.names.at(site) + ": " + what;
+  error = who + " of " + describeProgram() + launch.names.at(site) + ": " + what;
+}
+
+std::string Block::describeProgram() const {
+  return "program (" + std::to_string(program[0]) + ", " + std::to_string(program[1]) + ", " +
+         std::to_string(program[2]) + ")";
 }
 
 void Block::countStep() {
@@ -54,6 +58,38 @@ std::string Block::describeBlocked() const {
   return found.empty() ? found : found + describeState();
 }
 
+//===- Threads that look at global memory ---------------------------------------------------===//
+
+bool Block::looks() const {
+  return std::any_of(threads.begin(), threads.end(),
+                     [](const auto &thread) { return thread->word.isWaitedFor; });
+}
+
+bool Block::hasNews() const {
+  return std::any_of(threads.begin(), threads.end(), [](const auto &thread) {
+    return thread->word.isWaitedFor && thread->word.hasChanged();
+  });
+}
+
+std::string Block::describeWord(uint64_t address, int64_t bytes) const {
+  std::string text = std::to_string(bytes) + " bytes of global memory";
+  for (const Launch::Range &range : launch.ranges)
+    if (address >= range.first && address < range.last && !range.argument.empty())
+      text = std::to_string(bytes) + " bytes at byte " + std::to_string(address - range.first) +
+             " of argument '" + range.argument + "'";
+  return text + " to change, at which it looks again and again";
+}
+
+std::string Block::describeLook() const {
+  for (const auto &thread : threads)
+    if (thread->word.isWaitedFor)
+      return "thread " + std::to_string(thread->number) + " of " + describeProgram() +
+             " waits for " + thread->waitsFor() + launch.names.at(thread->site);
+  return "";
+}
+
+//===- What threads do ----------------------------------------------------------------------===//
+
 std::string Block::describe(const Thread &thread) const {
   std::string at = launch.names.at(thread.site);
   switch (thread.state) {
@@ -71,7 +107,7 @@ std::string Block::describe(const Thread &thread) const {
   return "";
 }
 
-std::string Block::describeState() const {
+std::string Block::describeState(const std::string &prefix) const {
   std::string all;
   for (const Block *block : cluster) {
     std::string before;
@@ -79,7 +115,7 @@ std::string Block::describeState() const {
     auto tell = [&](unsigned end) {
       if (end == first)
         return;
-      all += "\n  ";
+      all += "\n  " + prefix;
       if (cluster.size() > 1)
         all += "block " + std::to_string(block->engines.getNumber()) + ", ";
       all += end - first > 1 ? "warps " + std::to_string(first) + " to " + std::to_string(end - 1)
