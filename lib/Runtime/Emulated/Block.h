@@ -10,6 +10,7 @@
 #define KILN_LIB_RUNTIME_EMULATED_BLOCK_H
 
 #include "Engines.h"
+#include "GlobalMemory.h"
 #include "Instructions.h"
 #include "Profile.h"
 #include "SharedMemory.h"
@@ -39,14 +40,10 @@ struct Launch {
   uint32_t grid[3];
   /// How many programs the chip keeps at once.
   uint64_t cores = 1, blocksPerCore = 1;
-  /// Of global memory; empty if nothing is known of what pointers reach.
-  struct Range {
-    uint64_t first, last;
-    std::string argument = ""; ///< that covers it, if one does
-  };
-  std::vector<Range> ranges;
+  std::vector<Range> ranges; ///< of global memory
   bool checksGlobal = true;
-  Names names; ///< of what reports tell
+  bool hasBareBarriers = false; ///< that order no accesses to global memory
+  Names names;                  ///< of what reports tell
   /// Accesses, instructions and trips of loops, of all threads of a block together, after which a
   /// program counts as one that never ends.
   uint64_t mostSteps = uint64_t(1) << 30;
@@ -56,7 +53,7 @@ struct Launch {
 
 class Block {
 public:
-  Block(const Launch &launch, SharedMemory &shared);
+  Block(const Launch &launch, SharedMemory &shared, GlobalMemory &global);
   ~Block();
   /// Whether there was memory for the threads' stacks.
   bool isComplete() const { return complete; }
@@ -65,7 +62,7 @@ public:
   /// The blocks of a cluster know one another from then on.
   static void joinCluster(const std::vector<std::unique_ptr<Block>> &cluster);
   void begin(const uint32_t program[3], const std::shared_ptr<analysis::HappensBefore> &order,
-             unsigned number);
+             analysis::Run run, unsigned number);
   /// Runs all threads to where they wait for other blocks, or end; whether any could go on.
   bool advance();
   bool isDone() const { return ended == threads.size(); }
@@ -95,8 +92,13 @@ public:
   void enter(int site);
   /// It is at a site, where its step comes later.
   void place(int site);
-  /// What is wrong with an access to global memory, or nothing.
-  std::string findProblem(uint64_t address, int64_t bytes, int kind) const;
+  /// What is wrong with an access to global memory by a thread, at an event, or nothing.
+  std::string accessGlobal(unsigned thread, const analysis::Event &event, uint64_t address,
+                           int64_t bytes, int kind, const void *value);
+  /// A fence of the running thread; the bits are those of accesses.
+  void fence(int kind);
+  /// The lanes have waited for what they wrote to global memory.
+  void publish(const Lanes &lanes);
 
   /// The barrier of the cluster's threads, those that have ended not counted.
   void arriveAtCluster();
@@ -184,14 +186,13 @@ private:
   /// Whether a thread waits for what another one, or an engine, must bring.
   bool isBlocked() const;
   std::string describe(const Thread &thread) const;
-  std::string describeWord(uint64_t address, int64_t bytes) const;
-  /// Of global memory that no argument covers: which one is nearest.
-  std::string describeNearest(uint64_t address, int64_t bytes) const;
   void blame(const std::string &who, int site, const std::string &what);
   /// Of a step that must be looked at.
   void countStep();
 
   SharedMemory &shared;
+  GlobalMemory &global;
+  analysis::Run run = 0;
   llvm::DenseMap<const char *, const Instruction *> instructions; ///< by their names' addresses
   std::vector<Block *> cluster = {this};
   std::vector<std::unique_ptr<Thread>> threads;

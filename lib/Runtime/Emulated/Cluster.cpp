@@ -36,11 +36,11 @@ SharedPool &getSharedPool() {
 }
 } // namespace
 
-Cluster::Cluster(const Launch &launch, const int64_t along[3])
-    : launch(launch), extents{along[0], along[1], along[2]} {
+Cluster::Cluster(const Launch &launch, GlobalMemory &global, const int64_t along[3])
+    : launch(launch), global(global), extents{along[0], along[1], along[2]} {
   for (int64_t i = 0; i < extents[0] * extents[1] * extents[2]; ++i) {
     shared.push_back(getSharedPool().take());
-    blocks.push_back(std::make_unique<Block>(launch, *shared.back()));
+    blocks.push_back(std::make_unique<Block>(launch, *shared.back(), global));
   }
   Block::joinCluster(blocks);
 }
@@ -67,11 +67,12 @@ void Cluster::begin(const uint32_t first[3]) {
   if (launch.profile && order)
     launch.profile->end(*order);
   order = std::make_shared<analysis::HappensBefore>(threads, launch.warpSize);
+  run = global.begin(order, launch.threads, first, extents);
   for (size_t i = 0; i < blocks.size(); ++i) {
     uint32_t program[3] = {first[0] + uint32_t(i % extents[0]),
                            first[1] + uint32_t(i / extents[0] % extents[1]),
                            first[2] + uint32_t(i / (extents[0] * extents[1]))};
-    blocks[i]->begin(program, order, unsigned(i));
+    blocks[i]->begin(program, order, run, unsigned(i));
   }
   if (launch.profile)
     launch.profile->begin(*order, threads);
@@ -105,10 +106,12 @@ std::string Cluster::getError() const {
   return "";
 }
 
-std::string Cluster::finish() const {
+std::string Cluster::finish() {
   std::string wrong;
   for (size_t i = 0; i < blocks.size() && wrong.empty(); ++i)
     wrong = blocks[i]->isDone() ? blocks[i]->finish() : blocks[i]->describeBlocked();
+  if (isDone())
+    global.end(run);
   return wrong;
 }
 

@@ -13,7 +13,7 @@ namespace kiln::emulated {
 class Cluster {
 public:
   /// Of so many blocks along each axis, with shared memory of their own.
-  Cluster(const Launch &launch, const int64_t extents[3]);
+  Cluster(const Launch &launch, GlobalMemory &global, const int64_t extents[3]);
   ~Cluster();
   /// What there was no memory for, or nothing.
   std::string whatLacks() const;
@@ -27,7 +27,7 @@ public:
   /// What went wrong up to now, or nothing.
   std::string getError() const;
   /// What is wrong when all have ended, or can go on no more.
-  std::string finish() const;
+  std::string finish();
 
   /// Whether a thread looks at global memory again and again, for others to change it.
   bool looks() const;
@@ -39,6 +39,8 @@ public:
 
 private:
   const Launch &launch;
+  GlobalMemory &global;
+  analysis::Run run = 0;
   int64_t extents[3];
   std::vector<std::unique_ptr<SharedMemory>> shared; // outlives the blocks
   std::vector<std::unique_ptr<Block>> blocks;

@@ -57,6 +57,7 @@ public:
   Profile::Phases reads, writes;
   /// What a core of the chip holds, as the artifact says: blocks, threads, bytes of shared memory.
   std::array<uint64_t, 3> coreHolds = {1, 0, 0};
+  bool hasBareBarriers = false;
 
   /// Of the last launch, if it was asked for.
   json::Object describe() const override {
@@ -147,14 +148,15 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, ArrayRef<uint64_t> me
   launch.checksGlobal = !plan.anyMemory;
   for (const GlobalRange *range = globals; range && range->address; ++range) {
     auto first = reinterpret_cast<uint64_t>(range->address);
-    launch.ranges.push_back({first, first + range->size});
+    launch.ranges.push_back({first, first + range->size, "", /*isWritten=*/false});
   }
   using Kind = LaunchPlan::Kind;
   for (auto [i, slot] : enumerate(plan.slots)) {
     if (slot.kind == Kind::Workspace || slot.kind == Kind::Counter)
       launch.ranges.push_back({slots[i], slots[i] + memoryBytes[slot.number]});
     if (slot.kind == Kind::Messages)
-      launch.ranges.push_back({slots[i], slots[i] + MessageBuffer::defaultBytes});
+      launch.ranges.push_back(
+          {slots[i], slots[i] + MessageBuffer::defaultBytes, "", /*isWritten=*/false});
     if (slot.kind != Kind::Pointer)
       continue;
     const LaunchPlan::Argument &argument = plan.arguments[slot.arg];
@@ -181,7 +183,8 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, ArrayRef<uint64_t> me
     if (isEmpty)
       continue;
     launch.ranges.push_back({slots[i] + low * int64_t(bits) / 8,
-                             slots[i] + ((high + 1) * int64_t(bits) + 7) / 8, argument.name});
+                             slots[i] + ((high + 1) * int64_t(bits) + 7) / 8, argument.name,
+                             argument.written});
   }
 }
 
@@ -252,6 +255,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
     return fail(KILN_ERROR_UNSUPPORTED, "expected a kernel that is compiled for clusters on '" +
                                             device.name + "', got one that is not");
   const int64_t *cluster = traits.cluster;
+  launch.hasBareBarriers = hasBareBarriers;
   launch.cores = device.cores;
   launch.blocksPerCore = countPerCore();
   Grid grid(launch, cluster);
@@ -327,6 +331,7 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
       {"kiln_emulated_instruction", reinterpret_cast<void *>(kiln_emulated_instruction)},
       {"kiln_emulated_access", reinterpret_cast<void *>(kiln_emulated_access)},
       {"kiln_emulated_row", reinterpret_cast<void *>(kiln_emulated_row)},
+      {"kiln_emulated_fence", reinterpret_cast<void *>(kiln_emulated_fence)},
       {"kiln_emulated_trip", reinterpret_cast<void *>(kiln_emulated_trip)},
       {"kiln_emulated_arrival", reinterpret_cast<void *>(kiln_emulated_arrival)}};
   if (Error error = LoadedObject::load(*code, kernel, functions).moveInto(executable->code))
@@ -351,6 +356,7 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
     executable->reads = readPhases((*phases)[0]);
     executable->writes = readPhases((*phases)[1]);
   }
+  executable->hasBareBarriers = artifact.metadata().getBoolean("bare_barriers").value_or(false);
   if (const json::Array *holds = artifact.metadata().getArray("core_holds"))
     for (size_t i = 0; i < std::min(holds->size(), executable->coreHolds.size()); ++i)
       executable->coreHolds[i] = std::max<int64_t>((*holds)[i].getAsInteger().value_or(0), 0);

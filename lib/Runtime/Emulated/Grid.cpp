@@ -11,7 +11,9 @@ static constexpr unsigned kMostLooks = 32;
 static constexpr size_t kMostTold = 8;
 
 Grid::Grid(const Launch &launch, const int64_t extents[3])
-    : launch(launch), cluster{extents[0], extents[1], extents[2]}, turns(launch.seed) {
+    : launch(launch),
+      global(launch.ranges, launch.checksGlobal, launch.hasBareBarriers, launch.names),
+      cluster{extents[0], extents[1], extents[2]}, turns(launch.seed) {
   for (int i = 0; i < 3; ++i)
     counts[i] = (launch.grid[i] + cluster[i] - 1) / cluster[i];
   count = counts[0] * counts[1] * counts[2];
@@ -35,7 +37,7 @@ bool Grid::start() {
   locate(*chosen, program);
   waiting.erase(chosen);
   if (idle.empty())
-    idle.push_back(std::make_unique<Cluster>(launch, cluster));
+    idle.push_back(std::make_unique<Cluster>(launch, global, cluster));
   if (std::string what = idle.back()->whatLacks(); !what.empty()) {
     error = "cannot allocate " + what;
     isWithoutMemory = true;
@@ -98,7 +100,8 @@ std::string Grid::describeDeadlock() const {
     text += "; program (" + std::to_string(program[0]) + ", " + std::to_string(program[1]) + ", " +
             std::to_string(program[2]) +
             ") and those behind it begin only when others end, since " +
-            std::to_string(launch.cores) + " cores keep " + std::to_string(launch.blocksPerCore) +
+            std::to_string(launch.cores) + (launch.cores > 1 ? " cores keep " : " core keeps ") +
+            std::to_string(launch.blocksPerCore) +
             " programs each (KILN_EMULATED_CORES sets how many there are)";
   }
   for (size_t i = 0; i < std::min(running.size(), kMostTold); ++i)

@@ -35,6 +35,7 @@ private:
   void locate(uint64_t number, uint32_t program[3]) const;
 
   const Launch &launch;
+  GlobalMemory global;
   int64_t cluster[3];
   uint64_t counts[3], count;
   /// Clusters: that the chip keeps at once; that may begin, being among as many that have not

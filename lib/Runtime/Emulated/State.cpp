@@ -23,24 +23,6 @@ void Block::countStep() {
        " steps (KILN_EMULATED_STEPS sets how many it may take)" + describeState());
 }
 
-std::string Block::describeNearest(uint64_t address, int64_t bytes) const {
-  uint64_t last = address + bytes, least = ~uint64_t(0);
-  std::string nearest;
-  for (const Launch::Range &range : launch.ranges) {
-    bool isBehind = address >= range.first;
-    uint64_t apart = isBehind ? address - std::min(address, range.last)
-                              : range.first - std::min(last, range.first);
-    if (range.argument.empty() || apart >= least)
-      continue;
-    least = apart;
-    nearest = (apart ? ", " + std::to_string(apart) + " bytes " : ", across ") +
-              std::string(isBehind ? (apart ? "behind the end" : "the end")
-                                   : (apart ? "in front" : "the beginning")) +
-              " of argument '" + range.argument + "'";
-  }
-  return nearest;
-}
-
 bool Block::isBlocked() const {
   return std::any_of(threads.begin(), threads.end(),
                      [](const auto &thread) { return thread->state == State::Blocked; });
@@ -69,15 +51,6 @@ bool Block::hasNews() const {
   return std::any_of(threads.begin(), threads.end(), [](const auto &thread) {
     return thread->word.isWaitedFor && thread->word.hasChanged();
   });
-}
-
-std::string Block::describeWord(uint64_t address, int64_t bytes) const {
-  std::string text = std::to_string(bytes) + " bytes of global memory";
-  for (const Launch::Range &range : launch.ranges)
-    if (address >= range.first && address < range.last && !range.argument.empty())
-      text = std::to_string(bytes) + " bytes at byte " + std::to_string(address - range.first) +
-             " of argument '" + range.argument + "'";
-  return text + " to change, at which it looks again and again";
 }
 
 std::string Block::describeLook() const {

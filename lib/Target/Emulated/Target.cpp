@@ -151,6 +151,8 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   };
   describePhases(module, getChipRecord().shared);
   describeCore(module, getChipRecord().figures);
+  setMetadata(module, "bare_barriers",
+              BoolAttr::get(module.getContext(), getChipRecord().bareBarriers));
   HostEmission how;
   // What takes time is done by the runtime: products, copies, checks. Optimising the rest takes
   // longer than it saves.
