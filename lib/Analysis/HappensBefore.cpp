@@ -26,7 +26,7 @@ bool Clock::covers(const Clock &other) const {
 
 HappensBefore::HappensBefore(unsigned threads, unsigned lanes) : lanes(lanes), views(threads) {
   for (View &view : views) {
-    view.knows = {nothing, nothing, nothing};
+    view.knows = {nothing, nothing, nothing, nothing};
     view.behind = view.knows;
   }
 }
@@ -76,7 +76,8 @@ HappensBefore::Shared HappensBefore::find(const Shared &a, const Shared &b) {
 }
 
 Knowledge HappensBefore::join(const Knowledge &a, const Knowledge &b) {
-  return {join(a.done, b.done), join(a.visible, b.visible), join(a.fenced, b.fenced)};
+  return {join(a.done, b.done), join(a.visible, b.visible), join(a.fenced, b.fenced),
+          join(a.heard, b.heard)};
 }
 
 //===- Threads ------------------------------------------------------------------------------===//
@@ -88,6 +89,8 @@ void HappensBefore::tell(Place &place, const Knowledge &knows) const {
     place.visible.join(*knows.visible);
   if (place.last.fenced != knows.fenced && knows.fenced != nothing)
     place.fenced.join(*knows.fenced);
+  if (place.last.heard != knows.heard && knows.heard != nothing)
+    place.heard.join(*knows.heard);
   place.last = knows;
 }
 
@@ -101,18 +104,25 @@ void HappensBefore::release(Agent thread, Place &place) {
   place.visible.raise(thread, view.visible);
   if (view.fenced)
     place.fenced.raise(thread, view.fenced);
-  place.told = {};
+  place.acquired = {};
 }
 
 void HappensBefore::acquire(Agent thread, Place &place) {
-  if (!place.told.done)
-    place.told = {std::make_shared<const Clock>(place.done),
-                  std::make_shared<const Clock>(place.visible),
-                  place.fenced.isEmpty() ? nothing : std::make_shared<const Clock>(place.fenced)};
+  auto copy = [&](const Clock &clock) {
+    return clock.isEmpty() ? nothing : std::make_shared<const Clock>(clock);
+  };
+  if (!place.acquired.done)
+    place.acquired = {copy(place.done), copy(place.visible), copy(place.fenced), copy(place.heard)};
   if (!times.empty())
     times[thread] = std::max(times[thread], place.time);
   Knowledge &knows = views[thread].knows;
-  knows = join(knows, place.told);
+  knows = join(knows, place.acquired);
+}
+
+void HappensBefore::hear(Agent thread, const Clock &others) {
+  Shared &heard = views[thread].knows.heard;
+  if (!heard->covers(others))
+    heard = merge(heard, std::make_shared<const Clock>(others));
 }
 
 void HappensBefore::meet(const std::vector<Agent> &threads) {
@@ -138,7 +148,7 @@ void HappensBefore::fenceAfter(Agent thread) { views[thread].behind = views[thre
 Agent HappensBefore::addQueue(const char *work) {
   Queue queue;
   queue.work = work;
-  queue.given = queue.behind = {nothing, nothing, nothing};
+  queue.given = queue.behind = {nothing, nothing, nothing, nothing};
   queues.push_back(std::move(queue));
   return Agent(views.size() + queues.size() - 1);
 }
@@ -167,7 +177,7 @@ void HappensBefore::end(Agent queue, Tick tick, Place &place) {
   place.time = std::max(place.time, of.time);
   place.done.raise(queue, tick);
   place.fenced.raise(queue, tick);
-  place.told = {};
+  place.acquired = {};
 }
 
 void HappensBefore::end(Agent queue, Tick tick, Agent thread) {

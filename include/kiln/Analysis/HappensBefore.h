@@ -55,10 +55,10 @@ private:
   std::vector<Tick> ticks;
 };
 
-/// What one knows: what was done, what of it an engine finds, and what of accesses to tensor memory
-/// has been told behind a fence.
+/// What one knows: what was done, what of it an engine finds, what of accesses to tensor memory has
+/// been told behind a fence, and what was heard of agents of other orders (GridOrder.h).
 struct Knowledge {
-  std::shared_ptr<const Clock> done, visible, fenced;
+  std::shared_ptr<const Clock> done, visible, fenced, heard;
 };
 
 class HappensBefore {
@@ -76,18 +76,30 @@ public:
 
   /// Where agents tell one another: all who acquire from it know what was released to it before.
   class Place {
+  public:
+    /// Up to which tick what an agent did is told here; and what is of agents of other orders.
+    Tick told(Agent agent) const { return done.get(agent); }
+    Tick published(Agent agent) const { return visible.get(agent); }
+    const Clock &getHeard() const { return heard; }
+
+  private:
     friend class HappensBefore;
-    Clock done, visible, fenced;
+    Clock done, visible, fenced, heard;
     /// What was joined last, and a copy of all for who acquires, null if it is out of date.
-    Knowledge last, told;
+    Knowledge last, acquired;
     uint64_t time = 0;
   };
   void release(Agent thread, Place &place);
   void acquire(Agent thread, Place &place);
+  /// A thread hears of agents of other orders; and what it has heard.
+  void hear(Agent thread, const Clock &others);
+  const Clock &heard(Agent thread) const { return *views[thread].knows.heard; }
   /// All of them know what each of them did.
   void meet(const std::vector<Agent> &threads);
   /// An engine that this thread, or who hears of it, starts from now on finds what is known here.
   void fence(Agent thread);
+  /// What the thread itself did up to now is visible, whatever it has heard of others.
+  void publish(Agent thread) { views[thread].visible = views[thread].tick++; }
   /// The thread's accesses to tensor memory up to now stand before what it tells from now on.
   void fenceBefore(Agent thread);
   /// Its accesses, and what products that it starts read elsewhere, from now on stand behind what
@@ -116,6 +128,10 @@ public:
   bool hasTold(const Event &event) const { return views[event.agent].told >= event.tick; }
   /// Whether a thread knows that something was done.
   bool knows(Agent thread, const Event &event) const;
+  /// Whether that was visible when it was told.
+  bool sees(Agent thread, const Event &event) const {
+    return event.agent == thread || views[thread].knows.visible->get(event.agent) >= event.tick;
+  }
   /// Whether what a thread does, or starts, now stands behind something: it knows of that, and of
   /// uses of tensor memory the fences stand between, unless they are of one queue or one warp.
   bool follows(Agent thread, const Event &event, const Event &earlier) const;

@@ -10,8 +10,8 @@ static thread_local Block *currentBlock = nullptr;
 
 Block *Block::current() { return currentBlock; }
 
-Block::Block(const Launch &launch, SharedMemory &shared)
-    : engines(shared), launch(launch), shared(shared), turns(launch.seed) {
+Block::Block(const Launch &launch, SharedMemory &shared, GlobalMemory &global)
+    : engines(shared), launch(launch), shared(shared), global(global), turns(launch.seed) {
   for (unsigned i = 0; i < launch.threads; ++i)
     threads.push_back(std::make_unique<Thread>(i, launch.stackBytes));
   for (auto &thread : threads)
@@ -79,35 +79,9 @@ void Block::joinCluster(const std::vector<std::unique_ptr<Block>> &cluster) {
   }
 }
 
-std::string Block::run(const std::vector<std::unique_ptr<Block>> &cluster, const uint32_t first[3],
-                       const int64_t extents[3]) {
-  const Launch &launch = cluster.front()->launch;
-  auto order = std::make_shared<analysis::HappensBefore>(launch.threads * unsigned(cluster.size()),
-                                                         launch.warpSize);
-  for (size_t i = 0; i < cluster.size(); ++i) {
-    uint32_t program[3] = {first[0] + uint32_t(i % extents[0]),
-                           first[1] + uint32_t(i / extents[0] % extents[1]),
-                           first[2] + uint32_t(i / (extents[0] * extents[1]))};
-    cluster[i]->begin(program, order, unsigned(i));
-  }
-  if (launch.profile)
-    launch.profile->begin(*order, launch.threads * unsigned(cluster.size()));
-  std::string wrong;
-  for (bool moved = true; moved && wrong.empty();) {
-    moved = false;
-    for (size_t i = 0; i < cluster.size() && wrong.empty(); ++i) {
-      moved |= cluster[i]->advance();
-      wrong = cluster[i]->error;
-    }
-  }
-  for (size_t i = 0; i < cluster.size() && wrong.empty(); ++i)
-    wrong = cluster[i]->isDone() ? cluster[i]->finish() : cluster[i]->describeBlocked();
-  currentBlock = nullptr;
-  return wrong;
-}
-
 void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::HappensBefore> &order,
-                  unsigned number) {
+                  analysis::Run of, unsigned number) {
+  run = of;
   shared.reset(launch.sharedBytes, order, number * launch.threads, launch.names, launch.profile);
   steps = 0;
   quietSteps = launch.profile ? 0 : launch.mostSteps;
@@ -116,13 +90,14 @@ void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::Happe
   for (auto &thread : threads) {
     thread->state = State::Ready;
     thread->begun = false;
+    thread->word = {};
   }
   copies.assign(threads.size(), {});
   products.assign(threads.size() / launch.warpSize + 1, {});
   reads.assign(products.size(), {});
   values.assign(threads.size(), {});
   registers.clear();
-  engines.reset();
+  engines.reset(global, run);
   tensors.reset();
   ended = 0;
   clusterArrivals = 0;
@@ -379,21 +354,51 @@ void Block::access(uint64_t address, int64_t bytes, int kind, const void *value)
     running->look = {address, engines.countEndedWords()};
     return;
   }
-  std::string wrong = findProblem(address, bytes, kind);
+  if (std::string wrong = global.checkBounds(address, bytes, kind); !wrong.empty())
+    fail(wrong);
+  if (kind & GlobalMemory::Atomic)
+    look(address, bytes);
+  analysis::Agent agent = shared.agentOf(running->number);
+  std::string wrong =
+      global.access(run, agent, shared.order().now(agent), address, bytes, kind, value);
   if (!wrong.empty())
     fail(wrong);
 }
 
-std::string Block::findProblem(uint64_t address, int64_t bytes, int kind) const {
-  if (address % std::min<uint64_t>(bytes & -bytes, 16))
-    return "a misaligned access of " + std::to_string(bytes) + " bytes of global memory";
-  if (!launch.checksGlobal)
-    return "";
-  for (const Launch::Range &range : launch.ranges)
-    if (address >= range.first && address + bytes <= range.last)
-      return "";
-  return std::string("a ") + (kind & 2 ? "write" : "read") + " of " + std::to_string(bytes) +
-         " bytes of global memory that no argument covers" + describeNearest(address, bytes);
+std::string Block::accessGlobal(unsigned thread, const analysis::Event &event, uint64_t address,
+                                int64_t bytes, int kind, const void *value) {
+  std::string wrong = global.checkBounds(address, bytes, kind);
+  if (wrong.empty())
+    wrong = global.access(run, shared.agentOf(thread), event, address, bytes, kind, value);
+  return wrong;
+}
+
+void Block::fence(int kind) { global.fence(run, shared.agentOf(running->number), kind); }
+
+void Block::publish(const Lanes &lanes) {
+  for (unsigned lane = 0; lane < lanes.count; ++lane)
+    global.publish(run, shared.agentOf(lanes.first + lane));
+}
+
+void Block::look(uint64_t address, int64_t bytes) {
+  constexpr unsigned most = 16;
+  Thread::Word &word = running->word;
+  bool isAgain = word.address == address && word.site == running->site && !word.hasChanged();
+  if (!isAgain) {
+    word = {address, running->site, std::min<size_t>(bytes, sizeof(word.seen))};
+    std::memcpy(word.seen, reinterpret_cast<const void *>(address), word.bytes);
+    return;
+  }
+  if (++word.looks < most)
+    return;
+  word.looks = 0;
+  word.isWaitedFor = true;
+  waitUntil([this, round = lookRound] { return lookRound != round; },
+            [=] {
+              return global.describe(address, bytes) +
+                     " to change, at which it looks again and again";
+            });
+  word.isWaitedFor = false;
 }
 
 void Block::accessRow(uint64_t address, int64_t bytes, int kind, unsigned rows) {
@@ -443,6 +448,11 @@ void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void
   Block *block = Block::current();
   block->enter(site);
   block->access(reinterpret_cast<uint64_t>(pointer), bytes, kind, value);
+}
+void kiln_emulated_fence(int32_t kind, int32_t site) {
+  Block *block = Block::current();
+  block->enter(site);
+  block->fence(kind);
 }
 void kiln_emulated_trip(int32_t site) { Block::current()->enter(site); }
 void kiln_emulated_arrival(void *pointer, int32_t last) {

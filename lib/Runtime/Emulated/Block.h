@@ -10,6 +10,7 @@
 #define KILN_LIB_RUNTIME_EMULATED_BLOCK_H
 
 #include "Engines.h"
+#include "GlobalMemory.h"
 #include "Instructions.h"
 #include "Profile.h"
 #include "SharedMemory.h"
@@ -37,14 +38,12 @@ struct Launch {
   uint64_t sharedBytes = 0;
   size_t stackBytes = 0; ///< of a thread, for the kernel's own frames
   uint32_t grid[3];
-  /// Of global memory; empty if nothing is known of what pointers reach.
-  struct Range {
-    uint64_t first, last;
-    std::string argument = ""; ///< that covers it, if one does
-  };
-  std::vector<Range> ranges;
+  /// How many programs the chip keeps at once.
+  uint64_t cores = 1, blocksPerCore = 1;
+  std::vector<Range> ranges; ///< of global memory
   bool checksGlobal = true;
-  Names names; ///< of what reports tell
+  bool hasBareBarriers = false; ///< that order no accesses to global memory
+  Names names;                  ///< of what reports tell
   /// Accesses, instructions and trips of loops, of all threads of a block together, after which a
   /// program counts as one that never ends.
   uint64_t mostSteps = uint64_t(1) << 30;
@@ -54,16 +53,34 @@ struct Launch {
 
 class Block {
 public:
-  Block(const Launch &launch, SharedMemory &shared);
+  Block(const Launch &launch, SharedMemory &shared, GlobalMemory &global);
   ~Block();
   /// Whether there was memory for the threads' stacks.
   bool isComplete() const { return complete; }
 
-  /// Runs the programs of a cluster side by side, x first; the blocks know one another from
-  /// `joinCluster`. What went wrong, or nothing.
-  static std::string run(const std::vector<std::unique_ptr<Block>> &cluster,
-                         const uint32_t first[3], const int64_t extents[3]);
+  // What its cluster asks for (Cluster.h).
+  /// The blocks of a cluster know one another from then on.
   static void joinCluster(const std::vector<std::unique_ptr<Block>> &cluster);
+  void begin(const uint32_t program[3], const std::shared_ptr<analysis::HappensBefore> &order,
+             analysis::Run run, unsigned number);
+  /// Runs all threads to where they wait for other blocks, or end; whether any could go on.
+  bool advance();
+  bool isDone() const { return ended == threads.size(); }
+  /// What is wrong up to now, and when all threads have ended, or nothing.
+  const std::string &getError() const { return error; }
+  std::string finish();
+  /// Threads that wait for what nobody can bring any more, the first of each thing that is waited
+  /// for, and what all of the cluster do; or nothing.
+  std::string describeBlocked() const;
+  /// Where each warp of the cluster is and what it waits for, a line each, that begins so.
+  std::string describeState(const std::string &prefix = "") const;
+  std::string describeProgram() const;
+  /// Whether a thread looks at global memory for others to change it; whether they have; and it
+  /// looks again.
+  bool looks() const;
+  bool hasNews() const;
+  void lookAgain() { ++lookRound; }
+  std::string describeLook() const;
 
   // What threads ask for; see lib/Target/Emulated/LowerToHost.h.
   uint32_t getRegister(int number) const;
@@ -75,8 +92,13 @@ public:
   void enter(int site);
   /// It is at a site, where its step comes later.
   void place(int site);
-  /// What is wrong with an access to global memory, or nothing.
-  std::string findProblem(uint64_t address, int64_t bytes, int kind) const;
+  /// What is wrong with an access to global memory by a thread, at an event, or nothing.
+  std::string accessGlobal(unsigned thread, const analysis::Event &event, uint64_t address,
+                           int64_t bytes, int kind, const void *value);
+  /// A fence of the running thread; the bits are those of accesses.
+  void fence(int kind);
+  /// The lanes have waited for what they wrote to global memory.
+  void publish(const Lanes &lanes);
 
   /// The barrier of the cluster's threads, those that have ended not counted.
   void arriveAtCluster();
@@ -161,32 +183,23 @@ public:
 
 private:
   static void runThread();
-  void begin(const uint32_t program[3], const std::shared_ptr<analysis::HappensBefore> &order,
-             unsigned number);
-  /// Runs all threads to where they wait for other blocks, or end; whether any could go on.
-  bool advance();
   void meetAll();
-  std::string finish();
-  bool isDone() const { return ended == threads.size(); }
+  /// An atomic access to global memory: one that always finds the same waits for others.
+  void look(uint64_t address, int64_t bytes);
   void resume(Thread &thread);
   void yield();
   bool step(unsigned warp);
   void executeTogether(unsigned warp);
   /// Whether a thread waits for what another one, or an engine, must bring.
   bool isBlocked() const;
-  /// Threads that wait for what nobody can bring any more, the first of each thing that is waited
-  /// for, and what all of the cluster do; or nothing.
-  std::string describeBlocked() const;
-  /// Where each warp of the cluster is and what it waits for, a line each.
-  std::string describeState() const;
   std::string describe(const Thread &thread) const;
-  /// Of global memory that no argument covers: which one is nearest.
-  std::string describeNearest(uint64_t address, int64_t bytes) const;
   void blame(const std::string &who, int site, const std::string &what);
   /// Of a step that must be looked at.
   void countStep();
 
   SharedMemory &shared;
+  GlobalMemory &global;
+  analysis::Run run = 0;
   llvm::DenseMap<const char *, const Instruction *> instructions; ///< by their names' addresses
   std::vector<Block *> cluster = {this};
   std::vector<std::unique_ptr<Thread>> threads;
@@ -232,6 +245,7 @@ private:
   unsigned clusterArrivals = 0;
   uint64_t clusterRound = 0;
   analysis::HappensBefore::Place clusterOpen, clusterEnded;
+  uint64_t lookRound = 0; ///< of those who wait for global memory to change
   uint32_t program[3] = {0, 0, 0};
   /// And from how many on they are looked at.
   uint64_t steps = 0, quietSteps = 0;

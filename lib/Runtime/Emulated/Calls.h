@@ -11,6 +11,7 @@ void kiln_emulated_barrier(int32_t site);
 void kiln_emulated_instruction(const char *name, const void *operands, void *result, int32_t site);
 void kiln_emulated_access(void *pointer, int64_t bytes, int32_t kind, const void *value,
                           int32_t site);
+void kiln_emulated_fence(int32_t kind, int32_t site);
 void kiln_emulated_trip(int32_t site);
 void *kiln_emulated_shared();
 void kiln_emulated_row(void *pointer, int64_t bytes, int32_t kind, int32_t rows, int32_t site);

@@ -1,8 +1,8 @@
 // Devices named "emu:<chip>": programs of a chip, run thread by thread on the host.
 //
 // Memory is the host's own, so that arrays need not be copied; a launch ends before it returns.
-#include "Block.h"
 #include "Calls.h"
+#include "Grid.h"
 #include "kiln/Runtime/Error.h"
 #include "kiln/Runtime/Host/CancelWatch.h"
 #include "kiln/Runtime/Host/HostMemoryDevice.h"
@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/TargetParser/Host.h"
+#include <array>
 #include <cstdlib>
 #include <limits>
 #include <mutex>
@@ -23,49 +24,20 @@ using namespace llvm;
 /// DLPack's kDLExtDev: no framework has tensors there.
 static constexpr MemorySpace emulatedMemory{12, 0};
 
+/// A number of the environment, if it is set.
+static Error readNumber(const char *name, uint64_t &number) {
+  const char *set = std::getenv(name);
+  if (set && StringRef(set).getAsInteger(10, number))
+    return makeError(KILN_ERROR_INVALID_ARGUMENT,
+                     "expected a number in " + Twine(name) + ", got '" + Twine(set) + "'");
+  return Error::success();
+}
+
 namespace {
 /// What the object says of the module's own global memory.
 struct GlobalRange {
   const void *address;
   uint64_t size;
-};
-
-/// The shared memory of blocks that run. A process has room for some thousands in the addresses
-/// that programs keep in 32 bits, and may have loaded more kernels than that.
-class SharedPool {
-public:
-  std::unique_ptr<SharedMemory> take() {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (free.empty())
-      return std::make_unique<SharedMemory>();
-    std::unique_ptr<SharedMemory> taken = std::move(free.back());
-    free.pop_back();
-    return taken;
-  }
-  void give(std::unique_ptr<SharedMemory> memory) {
-    std::lock_guard<std::mutex> lock(mutex);
-    free.push_back(std::move(memory));
-  }
-
-private:
-  std::mutex mutex;
-  std::vector<std::unique_ptr<SharedMemory>> free;
-};
-
-/// Launches may go on while the process ends: it stays.
-SharedPool &getSharedPool() {
-  static auto *pool = new SharedPool;
-  return *pool;
-}
-
-/// That of the blocks of a cluster, for one launch.
-struct ClusterMemory {
-  ~ClusterMemory() {
-    for (std::unique_ptr<SharedMemory> &memory : blocks)
-      if (memory->data())
-        getSharedPool().give(std::move(memory));
-  }
-  std::vector<std::unique_ptr<SharedMemory>> blocks;
 };
 
 class EmulatedExecutable : public Executable {
@@ -83,6 +55,9 @@ public:
   Names names;
   unsigned sites = 0;
   Profile::Phases reads, writes;
+  /// What a core of the chip holds, as the artifact says: blocks, threads, bytes of shared memory.
+  std::array<uint64_t, 3> coreHolds = {1, 0, 0};
+  bool hasBareBarriers = false;
 
   /// Of the last launch, if it was asked for.
   json::Object describe() const override {
@@ -93,6 +68,7 @@ public:
 private:
   void findRanges(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes,
                   emulated::Launch &launch) const;
+  uint64_t countPerCore() const;
   bool leavesCounters(const uint64_t *slots, ArrayRef<uint64_t> memoryBytes) const;
   TensorMap makeMap(const LaunchPlan::TensorMap &map, const uint64_t *slots) const;
   mutable std::mutex mutex; ///< one launch at a time
@@ -101,13 +77,13 @@ private:
 
 class EmulatedDevice : public HostMemoryDevice {
 public:
-  explicit EmulatedDevice(StringRef chip)
+  EmulatedDevice(StringRef chip, uint64_t count)
       : HostMemoryDevice("emu:" + chip.str(), "emu:" + chip.str(),
                          ("emulated " + chip + " on " + sys::getHostCPUName()).str(),
                          emulatedMemory) {
     abilities.clusters = true;
     abilities.overlap = true; // launches run one by one: what a kernel waits for has ended
-    cores = 3; // few, so that a program of a small persistent grid runs several tiles
+    cores = count;
   }
 
   json::Object properties() const override {
@@ -128,7 +104,10 @@ public:
       return makeError(KILN_ERROR_NOT_FOUND, "expected a chip to emulate, as in 'emu:<chip>'");
     if (std::string why = whyUnknownTarget(("emu:" + rest).str()); !why.empty())
       return makeError(KILN_ERROR_NOT_FOUND, why);
-    return std::make_unique<EmulatedDevice>(rest);
+    uint64_t cores = 3; // few, so that a program of a small persistent grid runs several tiles
+    if (Error error = readNumber("KILN_EMULATED_CORES", cores))
+      return std::move(error);
+    return std::make_unique<EmulatedDevice>(rest, std::clamp<uint64_t>(cores, 1, 1024));
   }
   Expected<std::vector<std::string>> names() override {
     return makeError(KILN_ERROR_NOT_FOUND, "any chip of the targets, by its name: 'emu:<chip>'");
@@ -169,14 +148,15 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, ArrayRef<uint64_t> me
   launch.checksGlobal = !plan.anyMemory;
   for (const GlobalRange *range = globals; range && range->address; ++range) {
     auto first = reinterpret_cast<uint64_t>(range->address);
-    launch.ranges.push_back({first, first + range->size});
+    launch.ranges.push_back({first, first + range->size, "", /*isWritten=*/false});
   }
   using Kind = LaunchPlan::Kind;
   for (auto [i, slot] : enumerate(plan.slots)) {
     if (slot.kind == Kind::Workspace || slot.kind == Kind::Counter)
       launch.ranges.push_back({slots[i], slots[i] + memoryBytes[slot.number]});
     if (slot.kind == Kind::Messages)
-      launch.ranges.push_back({slots[i], slots[i] + MessageBuffer::defaultBytes});
+      launch.ranges.push_back(
+          {slots[i], slots[i] + MessageBuffer::defaultBytes, "", /*isWritten=*/false});
     if (slot.kind != Kind::Pointer)
       continue;
     const LaunchPlan::Argument &argument = plan.arguments[slot.arg];
@@ -203,8 +183,19 @@ void EmulatedExecutable::findRanges(const uint64_t *slots, ArrayRef<uint64_t> me
     if (isEmpty)
       continue;
     launch.ranges.push_back({slots[i] + low * int64_t(bits) / 8,
-                             slots[i] + ((high + 1) * int64_t(bits) + 7) / 8, argument.name});
+                             slots[i] + ((high + 1) * int64_t(bits) + 7) / 8, argument.name,
+                             argument.written});
   }
+}
+
+/// Programs that a core of the chip keeps at once.
+uint64_t EmulatedExecutable::countPerCore() const {
+  uint64_t count = coreHolds[0];
+  for (auto [held, asked] : {std::pair(coreHolds[1], uint64_t(plan.warps * plan.warpSize)),
+                             std::pair(coreHolds[2], plan.sharedBytes)})
+    if (held && asked)
+      count = std::min(count, held / asked);
+  return std::max<uint64_t>(count, 1);
 }
 
 /// Whether all counters are zero again, as a device's next launch finds them.
@@ -217,15 +208,6 @@ bool EmulatedExecutable::leavesCounters(const uint64_t *slots,
         if (byte)
           return false;
   return true;
-}
-
-/// A number of the environment, if it is set.
-static Error readNumber(const char *name, uint64_t &number) {
-  const char *set = std::getenv(name);
-  if (set && StringRef(set).getAsInteger(10, number))
-    return makeError(KILN_ERROR_INVALID_ARGUMENT,
-                     "expected a number in " + Twine(name) + ", got '" + Twine(set) + "'");
-  return Error::success();
 }
 
 Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
@@ -278,41 +260,20 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
     return fail(KILN_ERROR_UNSUPPORTED, "expected a kernel that is compiled for clusters on '" +
                                             device.name + "', got one that is not");
   const int64_t *cluster = traits.cluster;
-  size_t size = cluster[0] * cluster[1] * cluster[2];
-  ClusterMemory memory; // outlives the blocks
-  std::vector<std::unique_ptr<SharedMemory>> &shared = memory.blocks;
-  while (shared.size() < size) {
-    shared.push_back(getSharedPool().take());
-    if (!shared.back()->data())
-      return fail(KILN_ERROR_OUT_OF_MEMORY, "cannot allocate shared memory");
-  }
-  std::vector<std::unique_ptr<Block>> blocks;
-  for (size_t i = 0; i < size; ++i) {
-    blocks.push_back(std::make_unique<Block>(launch, *shared[i]));
-    if (!blocks.back()->isComplete())
-      return fail(KILN_ERROR_OUT_OF_MEMORY, "cannot allocate the stacks of its threads");
-  }
-  Block::joinCluster(blocks);
+  launch.hasBareBarriers = hasBareBarriers;
+  launch.cores = device.cores;
+  launch.blocksPerCore = countPerCore();
+  Grid grid(launch, cluster);
   CancelWatch watch(context.cancelled);
-  uint64_t counts[3];
-  for (int i = 0; i < 3; ++i)
-    counts[i] = llvm::divideCeil(launch.grid[i], uint64_t(cluster[i]));
-  uint64_t count = counts[0] * counts[1] * counts[2];
-  auto [number, step] = Turns(launch.seed).round(count);
-  for (uint64_t i = 0; i < count; ++i, number = (number + step) % count) {
-    const uint32_t program[3] = {uint32_t(number % counts[0] * cluster[0]),
-                                 uint32_t(number / counts[0] % counts[1] * cluster[1]),
-                                 uint32_t(number / (counts[0] * counts[1]) * cluster[2])};
-    std::string wrong = Block::run(blocks, program, cluster);
-    wrong.insert(0, clashes->told);
+  while (grid.advance()) {
     if (context.messages) {
       Messages said = context.messages->buffer.take(*plan.messages);
       writeMessages(*plan.messages, said);
       if (!said.failure.empty())
         return fail(KILN_ERROR_ASSERT, said.failure);
     }
-    if (!wrong.empty())
-      return fail(KILN_ERROR_DEVICE, wrong);
+    if (std::string wrong = clashes->told + grid.getError(); !wrong.empty())
+      return fail(grid.lacksMemory() ? KILN_ERROR_OUT_OF_MEMORY : KILN_ERROR_DEVICE, wrong);
     if (watch.poll())
       return fail(KILN_ERROR_CANCELLED, "the launch was cancelled");
   }
@@ -374,6 +335,7 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
       {"kiln_emulated_instruction", reinterpret_cast<void *>(kiln_emulated_instruction)},
       {"kiln_emulated_access", reinterpret_cast<void *>(kiln_emulated_access)},
       {"kiln_emulated_row", reinterpret_cast<void *>(kiln_emulated_row)},
+      {"kiln_emulated_fence", reinterpret_cast<void *>(kiln_emulated_fence)},
       {"kiln_emulated_trip", reinterpret_cast<void *>(kiln_emulated_trip)},
       {"kiln_emulated_arrival", reinterpret_cast<void *>(kiln_emulated_arrival)}};
   if (Error error = LoadedObject::load(*code, kernel, functions).moveInto(executable->code))
@@ -398,6 +360,10 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
     executable->reads = readPhases((*phases)[0]);
     executable->writes = readPhases((*phases)[1]);
   }
+  executable->hasBareBarriers = artifact.metadata().getBoolean("bare_barriers").value_or(false);
+  if (const json::Array *holds = artifact.metadata().getArray("core_holds"))
+    for (size_t i = 0; i < std::min(holds->size(), executable->coreHolds.size()); ++i)
+      executable->coreHolds[i] = std::max<int64_t>((*holds)[i].getAsInteger().value_or(0), 0);
   executable->names.threads = executable->plan.warps * executable->plan.warpSize;
   executable->names.warpSize = executable->plan.warpSize;
   if (const json::Array *roles = artifact.metadata().getArray("roles"))

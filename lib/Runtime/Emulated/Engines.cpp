@@ -7,7 +7,9 @@
 using namespace kiln::analysis;
 using namespace kiln::emulated;
 
-void Engines::reset() {
+void Engines::reset(GlobalMemory &memory, Run of) {
+  global = &memory;
+  run = of;
   barriers.clear();
   rounds.clear();
   stores.clear();
@@ -205,6 +207,38 @@ static void forEachElement(const TensorMap &map, const int32_t *place, Visit vis
   }
 }
 
+/// For each row of a box, as far as it is inside: where it is in global memory, its first element's
+/// number, and its bytes.
+template <typename Visit>
+static void forEachRow(const TensorMap &map, const int32_t *place, Visit visit) {
+  int64_t first = std::clamp<int64_t>(-int64_t(place[0]), 0, map.box[0]);
+  int64_t last = std::clamp<int64_t>(map.extents[0] - place[0], first, map.box[0]);
+  if (first < last)
+    forEachElement(map, place, [&](int64_t number, uint8_t *at) {
+      if (at && number % map.box[0] == first)
+        visit(reinterpret_cast<uint64_t>(at), number, (last - first) * map.elementBytes);
+    });
+}
+
+std::string Engines::reach(Agent by, const Event &event, const Box &box, bool isStore) {
+  std::string wrong;
+  if (!global)
+    return wrong;
+  std::vector<uint8_t> data;
+  int64_t element = box.map.elementBytes;
+  forEachRow(box.map, box.place, [&](uint64_t address, int64_t number, int64_t bytes) {
+    data.resize(isStore ? bytes : 0);
+    for (int64_t i = 0; i < int64_t(data.size()); i += element) {
+      uint64_t from = placeOf(box.shared + number * element + i, box.map.swizzle);
+      std::memcpy(&data[i], reinterpret_cast<const uint8_t *>(from), element);
+    }
+    if (wrong.empty())
+      wrong = global->access(run, by, event, address, bytes,
+                             isStore ? GlobalMemory::Writes : GlobalMemory::Reads, data.data());
+  });
+  return wrong;
+}
+
 std::string Engines::startLoad(unsigned thread, uint64_t to, uint64_t address, const TensorMap &map,
                                const int32_t *place) {
   return accept(shared.agentOf(thread), to, *this, address, map, place);
@@ -280,6 +314,8 @@ std::string Engines::accept(Agent by, uint64_t to, Engines &counting, uint64_t a
     return wrong;
   Box box{this, to, map, {}};
   std::copy(place, place + map.rank, box.place);
+  if (std::string wrong = reach(by, event, box, /*isStore=*/false); !wrong.empty())
+    return wrong;
   barrier->boxes.push_back(box);
   return shared.startWrite(by, event, to, countBytes(map));
 }
@@ -310,8 +346,10 @@ std::string Engines::startStore(unsigned thread, uint64_t from, const TensorMap 
   std::copy(place, place + map.rank, box.place);
   Stores &own = storesOf(thread);
   Agent by = shared.agentOf(thread);
-  std::string wrong = shared.startRead(by, shared.order().start(own.queue, by, Proxy::Async), from,
-                                       countBytes(map));
+  Event event = shared.order().start(own.queue, by, Proxy::Async);
+  std::string wrong = shared.startRead(by, event, from, countBytes(map));
+  if (wrong.empty())
+    wrong = reach(by, event, box, /*isStore=*/true);
   if (wrong.empty())
     own.open.push_back(box);
   return wrong;
@@ -335,8 +373,12 @@ void Engines::waitStores(unsigned thread, unsigned inFlight) {
   Stores &own = storesOf(thread);
   for (; own.committed.size() > inFlight; own.committed.pop_front()) {
     const auto &[tick, boxes] = own.committed.front();
-    for (const Box &box : boxes)
+    for (const Box &box : boxes) {
       store(box);
+      if (global)
+        forEachRow(box.map, box.place,
+                   [&](uint64_t address, int64_t, int64_t) { global->land(address); });
+    }
     shared.order().end(own.queue, tick, shared.agentOf(thread));
   }
 }

@@ -9,6 +9,7 @@
 #ifndef KILN_LIB_RUNTIME_EMULATED_ENGINES_H
 #define KILN_LIB_RUNTIME_EMULATED_ENGINES_H
 
+#include "GlobalMemory.h"
 #include "SharedMemory.h"
 #include <cstdint>
 #include <deque>
@@ -31,7 +32,8 @@ struct TensorMap {
 class Engines {
 public:
   explicit Engines(SharedMemory &shared) : shared(shared) {}
-  void reset();
+  /// Of a run, whose boxes lie in global memory.
+  void reset(GlobalMemory &global, analysis::Run run);
   /// Those of all blocks of the cluster, and which of them this is.
   void join(std::vector<Engines *> all, unsigned own);
 
@@ -126,8 +128,12 @@ private:
                      const TensorMap &map, const int32_t *place);
   Stores &storesOf(unsigned thread);
   static void store(const Box &box);
+  /// An agent begins to move a box from or to global memory.
+  std::string reach(analysis::Agent by, const analysis::Event &event, const Box &box, bool isStore);
 
   SharedMemory &shared;
+  GlobalMemory *global = nullptr;
+  analysis::Run run = 0;
   std::vector<Engines *> cluster = {this};
   unsigned number = 0;
   bool isClosed = false;

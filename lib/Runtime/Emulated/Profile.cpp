@@ -21,18 +21,28 @@ constexpr uint64_t kSectorBytes = 32, kBankBytes = 4;
 //===- What happens -------------------------------------------------------------------------===//
 
 void Profile::begin(HappensBefore &of, unsigned count) {
-  endTurn();
-  if (++programs == 2)
-    first = std::move(threads);
-  order = &of;
-  order->keepTimes();
+  begun[&of] = {std::vector<Thread>(count), programs++ == 0};
+  of.keepTimes();
   threadCount = count;
-  threads.assign(count, {});
+  enter(of);
+}
+
+void Profile::enter(HappensBefore &of) {
+  endTurn();
+  order = &of;
+  running = &begun.at(&of);
+}
+
+void Profile::end(const HappensBefore &of) {
+  auto at = begun.find(&of);
+  if (at->second.isFirst)
+    first = std::move(at->second.threads);
+  begun.erase(at);
 }
 
 /// Spans that follow one another at a site are one.
 void Profile::keep(Thread &thread, const Thread::Span &span) {
-  if (programs > 1 || kept > kMostSpans)
+  if (!running->isFirst || kept > kMostSpans)
     return;
   if (!thread.spans.empty() && thread.spans.back().site == span.site &&
       thread.spans.back().waits == span.waits && thread.spans.back().last == span.first) {
@@ -44,7 +54,7 @@ void Profile::keep(Thread &thread, const Thread::Span &span) {
 }
 
 void Profile::step(Agent number, uint32_t site) {
-  Thread &thread = threads[number];
+  Thread &thread = running->threads[number];
   uint64_t now = order->getTime(number);
   if (now > thread.last) {
     ++sites[thread.site].waits;
@@ -215,7 +225,11 @@ json::Object Profile::describe(const Names &names) const {
   }
   // Of each warp the thread that did most.
   json::Array timeline;
-  const std::vector<Thread> &shown = first.empty() ? threads : first;
+  const std::vector<Thread> *of = &first;
+  for (const auto &[cluster, state] : begun)
+    if (state.isFirst)
+      of = &state.threads;
+  const std::vector<Thread> &shown = *of;
   for (size_t begin = 0; begin < shown.size(); begin += warpSize) {
     auto warp = ArrayRef(shown).slice(begin, std::min<size_t>(warpSize, shown.size() - begin));
     const Thread *busiest =

@@ -31,6 +31,9 @@ public:
 
   /// A cluster begins, of so many threads. Only of the first one is kept when it does what.
   void begin(analysis::HappensBefore &order, unsigned threads);
+  /// It goes on, if others run beside it; and it has ended.
+  void enter(analysis::HappensBefore &order);
+  void end(const analysis::HappensBefore &order);
   /// A thread takes a step.
   void step(analysis::Agent thread, uint32_t site);
   /// It accesses memory; the kinds are those of lib/Target/Emulated/LowerToHost.h.
@@ -83,11 +86,17 @@ private:
   uint64_t turn = 1;
   std::vector<std::vector<Count>> lanes; ///< of the warp that runs; by site
   std::vector<Count> most;               ///< of all of them
-  analysis::HappensBefore *order = nullptr;
   unsigned programs = 0, threadCount = 0;
   uint64_t total = 0;
-  std::vector<Thread> threads; ///< of the cluster that runs
-  std::vector<Thread> first;   ///< of the first one, once it has ended
+  /// Clusters that have begun, the one that runs, and the threads of the first once it has ended.
+  struct Cluster {
+    std::vector<Thread> threads;
+    bool isFirst = false;
+  };
+  std::map<const analysis::HappensBefore *, Cluster> begun;
+  analysis::HappensBefore *order = nullptr;
+  Cluster *running = nullptr;
+  std::vector<Thread> first;
   uint64_t kept = 0;
 };
 

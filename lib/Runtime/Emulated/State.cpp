@@ -6,8 +6,12 @@
 using namespace kiln::emulated;
 
 void Block::blame(const std::string &who, int site, const std::string &what) {
-  error = who + " of program (" + std::to_string(program[0]) + ", " + std::to_string(program[1]) +
-          ", " + std::to_string(program[2]) + ")" + launch.names.at(site) + ": " + what;
+  error = who + " of " + describeProgram() + launch.names.at(site) + ": " + what;
+}
+
+std::string Block::describeProgram() const {
+  return "program (" + std::to_string(program[0]) + ", " + std::to_string(program[1]) + ", " +
+         std::to_string(program[2]) + ")";
 }
 
 void Block::countStep() {
@@ -17,24 +21,6 @@ void Block::countStep() {
     return;
   fail("the program does not end: it was stopped after " + std::to_string(launch.mostSteps) +
        " steps (KILN_EMULATED_STEPS sets how many it may take)" + describeState());
-}
-
-std::string Block::describeNearest(uint64_t address, int64_t bytes) const {
-  uint64_t last = address + bytes, least = ~uint64_t(0);
-  std::string nearest;
-  for (const Launch::Range &range : launch.ranges) {
-    bool isBehind = address >= range.first;
-    uint64_t apart = isBehind ? address - std::min(address, range.last)
-                              : range.first - std::min(last, range.first);
-    if (range.argument.empty() || apart >= least)
-      continue;
-    least = apart;
-    nearest = (apart ? ", " + std::to_string(apart) + " bytes " : ", across ") +
-              std::string(isBehind ? (apart ? "behind the end" : "the end")
-                                   : (apart ? "in front" : "the beginning")) +
-              " of argument '" + range.argument + "'";
-  }
-  return nearest;
 }
 
 bool Block::isBlocked() const {
@@ -54,6 +40,29 @@ std::string Block::describeBlocked() const {
   return found.empty() ? found : found + describeState();
 }
 
+//===- Threads that look at global memory ---------------------------------------------------===//
+
+bool Block::looks() const {
+  return std::any_of(threads.begin(), threads.end(),
+                     [](const auto &thread) { return thread->word.isWaitedFor; });
+}
+
+bool Block::hasNews() const {
+  return std::any_of(threads.begin(), threads.end(), [](const auto &thread) {
+    return thread->word.isWaitedFor && thread->word.hasChanged();
+  });
+}
+
+std::string Block::describeLook() const {
+  for (const auto &thread : threads)
+    if (thread->word.isWaitedFor)
+      return "thread " + std::to_string(thread->number) + " of " + describeProgram() +
+             " waits for " + thread->waitsFor() + launch.names.at(thread->site);
+  return "";
+}
+
+//===- What threads do ----------------------------------------------------------------------===//
+
 std::string Block::describe(const Thread &thread) const {
   std::string at = launch.names.at(thread.site);
   switch (thread.state) {
@@ -71,7 +80,7 @@ std::string Block::describe(const Thread &thread) const {
   return "";
 }
 
-std::string Block::describeState() const {
+std::string Block::describeState(const std::string &prefix) const {
   std::string all;
   for (const Block *block : cluster) {
     std::string before;
@@ -79,7 +88,7 @@ std::string Block::describeState() const {
     auto tell = [&](unsigned end) {
       if (end == first)
         return;
-      all += "\n  ";
+      all += "\n  " + prefix;
       if (cluster.size() > 1)
         all += "block " + std::to_string(block->engines.getNumber()) + ", ";
       all += end - first > 1 ? "warps " + std::to_string(first) + " to " + std::to_string(end - 1)

@@ -223,16 +223,22 @@ std::string TensorMemory::finish() {
   return "";
 }
 
-std::string TensorMemory::read(unsigned thread, unsigned lane, unsigned column, unsigned count,
-                               uint32_t *bits) {
+std::string TensorMemory::use(unsigned thread, unsigned lane, unsigned column, unsigned count,
+                              bool isWrite) {
+  const char *what = isWrite ? "a write of" : "a read of";
   if (!isHeld(column, count))
-    return "a read of " + spell(column, count) + ", which are not all held";
+    return std::string(what) + " " + spell(column, count) + ", which are not all held";
   Agent by = engines.agentOf(thread);
   Event event = engines.order().now(by, Proxy::Tensor);
   size_t cell = cellOf(lane, column);
-  if (std::string wrong = conclude(history->read(by, event, cell, count), by, event, cell, count,
-                                   "a read of", "read");
-      !wrong.empty())
+  return conclude(isWrite ? history->write(by, event, cell, count)
+                          : history->read(by, event, cell, count),
+                  by, event, cell, count, what, isWrite ? "write" : "read");
+}
+
+std::string TensorMemory::read(unsigned thread, unsigned lane, unsigned column, unsigned count,
+                               uint32_t *bits) {
+  if (std::string wrong = use(thread, lane, column, count, /*isWrite=*/false); !wrong.empty())
     return wrong;
   for (unsigned i = 0; i < count; ++i) {
     const Cell &cell = cells[lane][column + i];
@@ -247,14 +253,7 @@ std::string TensorMemory::read(unsigned thread, unsigned lane, unsigned column, 
 
 std::string TensorMemory::write(unsigned thread, unsigned warp, unsigned lane, unsigned column,
                                 unsigned count, const uint32_t *bits) {
-  if (!isHeld(column, count))
-    return "a write of " + spell(column, count) + ", which are not all held";
-  Agent by = engines.agentOf(thread);
-  Event event = engines.order().now(by, Proxy::Tensor);
-  size_t cell = cellOf(lane, column);
-  if (std::string wrong = conclude(history->write(by, event, cell, count), by, event, cell, count,
-                                   "a write of", "write");
-      !wrong.empty())
+  if (std::string wrong = use(thread, lane, column, count, /*isWrite=*/true); !wrong.empty())
     return wrong;
   for (unsigned i = 0; i < count; ++i)
     cells[lane][column + i] = {bits[i], true, warp};

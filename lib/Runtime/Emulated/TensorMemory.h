@@ -89,6 +89,8 @@ private:
   std::string conclude(const std::optional<analysis::Clash> &clash, analysis::Agent by,
                        const analysis::Event &event, size_t first, size_t count, const char *what,
                        const char *noun);
+  /// What is wrong with an access of columns of a lane by a thread, or nothing.
+  std::string use(unsigned thread, unsigned lane, unsigned column, unsigned count, bool isWrite);
   std::string takeAll(unsigned thread, const char *what, unsigned first, unsigned count);
   static size_t cellOf(unsigned lane, unsigned column) { return size_t(lane) * columns + column; }
   std::string runUpTo(size_t last);

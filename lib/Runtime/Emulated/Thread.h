@@ -4,6 +4,7 @@
 
 #include "Block.h"
 #include "Fibre.h"
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +29,20 @@ struct Thread {
   void *result = nullptr;
   uint64_t clusterRound = 0; ///< of the cluster's barrier, when it last arrived
   Block::Look look;
+  /// The word of global memory that it accessed last by an atomic access, what was there, and how
+  /// often it has found the same.
+  struct Word {
+    uint64_t address = 0;
+    int site = 0;
+    size_t bytes = 0;
+    uint8_t seen[16] = {};
+    unsigned looks = 0;
+    bool isWaitedFor = false;
+    bool hasChanged() const {
+      return std::memcmp(seen, reinterpret_cast<const void *>(address), bytes) != 0;
+    }
+  };
+  Word word;
   /// Of a blocked one.
   std::function<bool()> mayGo;
   std::function<std::string()> waitsFor;

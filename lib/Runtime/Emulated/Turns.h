@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
-#include <utility>
 #include <vector>
 
 namespace kiln::emulated {
@@ -26,15 +25,6 @@ public:
     if (isDrawn)
       std::shuffle(numbers.begin(), numbers.end(), random);
     return numbers;
-  }
-  /// Where to begin among so many, and how far to go on each time, to come to each once.
-  std::pair<uint64_t, uint64_t> round(uint64_t count) {
-    if (!isDrawn || count < 2)
-      return {0, 1};
-    uint64_t begin = random() % count, step = 1 + random() % (count - 1);
-    while (std::gcd(step, count) != 1)
-      --step;
-    return {begin, step};
   }
   /// Where to begin among so many that take turns.
   uint32_t begin(uint32_t count) { return isDrawn ? random() % count : 0; }

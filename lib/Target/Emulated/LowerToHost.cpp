@@ -1,6 +1,7 @@
 // Replaces a chip's instructions by calls, and puts a check in front of each access to memory.
 #include "LowerToHost.h"
 #include "Elements.h"
+#include "Orders.h"
 #include "RoundOnce.h"
 #include "Scalars.h"
 #include "Subnormals.h"
@@ -19,7 +20,7 @@
 #include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
-using kiln::emulated::SourcePlaces, kiln::emulated::Sites;
+using namespace kiln::emulated;
 
 namespace {
 constexpr StringLiteral kScaledProducts = "llvm.amdgcn.mfma.scale.";
@@ -168,27 +169,32 @@ private:
 
   /// A check in front of what reads or writes memory that others see.
   void check(Instruction &instruction) {
-    enum { Read = 1, Write = 2, Atomic = 4, Shared = 8 };
+    if (auto *fence = dyn_cast<FenceInst>(&instruction))
+      return order(*fence);
     Value *pointer = nullptr, *value = nullptr;
     Type *type = nullptr;
     int kind = 0;
     if (auto *load = dyn_cast<LoadInst>(&instruction)) {
       pointer = load->getPointerOperand();
       type = load->getType();
-      kind = Read | (load->isAtomic() ? Atomic : 0);
+      kind = Read;
+      if (load->isAtomic())
+        kind |= Atomic | describeOrder(*load);
     } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
       pointer = store->getPointerOperand();
       value = store->getValueOperand();
       type = value->getType();
-      kind = Write | (store->isAtomic() ? Atomic : 0);
+      kind = Write;
+      if (store->isAtomic())
+        kind |= Atomic | describeOrder(*store);
     } else if (auto *update = dyn_cast<AtomicRMWInst>(&instruction)) {
       pointer = update->getPointerOperand();
       type = update->getType();
-      kind = Read | Write | Atomic;
+      kind = Read | Write | Atomic | describeOrder(*update);
     } else if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
       pointer = exchange->getPointerOperand();
       type = exchange->getNewValOperand()->getType();
-      kind = Read | Write | Atomic;
+      kind = Read | Write | Atomic | describeOrder(*exchange);
     } else {
       return;
     }
@@ -200,7 +206,7 @@ private:
     kind |= space == kSharedSpace ? Shared : 0;
     IRBuilder<> builder(&instruction);
     Value *written = ConstantPointerNull::get(PointerType::get(context, 0));
-    if (value && !(kind & Atomic) && (kind & Shared)) {
+    if (value && !(kind & Atomic)) {
       written = room(*instruction.getFunction(), type);
       builder.CreateStore(value, written);
     }
@@ -221,6 +227,17 @@ private:
       kiln::emulated::updateNarrowFloat(builder, *update);
   }
 
+  /// Of global memory: what is of shared memory alone, or of one thread, tells nobody else.
+  void order(FenceInst &fence) {
+    int kind = describeOrder(fence);
+    if (isOfThread(kind) || fence.getMetadata(LLVMContext::MD_mmra))
+      return;
+    IRBuilder<> builder(&fence);
+    builder.CreateCall(declare("kiln_emulated_fence", builder.getVoidTy(),
+                               {builder.getInt32Ty(), builder.getInt32Ty()}),
+                       {builder.getInt32(kind), addSite(builder, fence, "fence")});
+  }
+
   Value *addSite(IRBuilder<> &builder, Instruction &instruction, StringRef what) {
     return builder.getInt32(sites.add(instruction, what));
   }
@@ -236,11 +253,10 @@ private:
   /// it for the others. What the lanes behind these name has no meaning.
   void checkRows(IRBuilder<> &builder, CallInst &call, uint64_t bytes, unsigned rows, Value *site) {
     Type *i64 = builder.getInt64Ty(), *i32 = builder.getInt32Ty();
-    constexpr int kRead = 1, kShared = 8;
     builder.CreateCall(
         declare("kiln_emulated_row", builder.getVoidTy(), {pointerType(), i64, i32, i32, i32}),
         {toFlat(builder, call.getArgOperand(0)), builder.getInt64(bytes),
-         builder.getInt32(kRead | kShared), builder.getInt32(rows), site});
+         builder.getInt32(Read | Shared), builder.getInt32(rows), site});
   }
 
   Error lower(CallInst &call) {

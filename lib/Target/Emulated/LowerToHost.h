@@ -15,12 +15,15 @@
 //   void    kiln_emulated_arrival(void *pointer, int32_t last)
 //                                                     before an update of a word of shared memory
 //                                                     that counts round
+//   void    kiln_emulated_fence(int32_t kind, int32_t site)
+//                                                     a fence that orders global memory
 //   void    kiln_emulated_trip(int32_t site)          at the end of each trip of a loop
 //
 // A site is the number of the call in the program, whose place Sites.h's tables tell; the lanes of
 // a warp must meet at one site. Operands and result are packed without gaps. The kinds of access
-// are bits: 1 reads, 2 writes, 4 is atomic, 8 is in shared memory; `value` is what a store writes,
-// else null. Shared memory itself is what `kiln_emulated_shared` gives.
+// are bits: 1 reads, 2 writes, 4 is atomic, 8 is in shared memory, 16 acquires, 32 releases, and
+// times 64, for whom: 0 the device, 1 the cluster, 2 the block, 3 the thread. `value` is what a
+// plain store writes, else null. Shared memory itself is what `kiln_emulated_shared` gives.
 #ifndef KILN_LIB_TARGET_EMULATED_LOWERTOHOST_H
 #define KILN_LIB_TARGET_EMULATED_LOWERTOHOST_H
 

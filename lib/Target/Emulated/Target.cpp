@@ -119,6 +119,14 @@ static void describePhases(ModuleOp module, const SharedPhases &phases) {
               builder.getArrayAttr({describe(phases.reads), describe(phases.writes)}));
 }
 
+/// What a core holds, as far as it is known: blocks, threads, bytes of shared memory.
+static void describeCore(ModuleOp module, const Figures &figures) {
+  SmallVector<int64_t> holds;
+  for (const auto &figure : {figures.blocksPerCore, figures.threadsPerCore, figures.sharedPerCore})
+    holds.push_back(figure ? figure->value : 0);
+  setMetadata(module, "core_holds", Builder(module.getContext()).getI64ArrayAttr(holds));
+}
+
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
   llvm::LLVMContext context;
   context.setDiscardValueNames(true); // nobody reads those of elements
@@ -143,6 +151,9 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
     return linkDeviceMath(code, kEmulatedMath);
   };
   describePhases(module, getChipRecord().shared);
+  describeCore(module, getChipRecord().figures);
+  setMetadata(module, "bare_barriers",
+              BoolAttr::get(module.getContext(), getChipRecord().bareBarriers));
   HostEmission how;
   // What takes time is done by the runtime: products, copies, checks. Optimising the rest takes
   // longer than it saves.

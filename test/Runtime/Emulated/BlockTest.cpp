@@ -1,6 +1,6 @@
 // What the emulated block finds wrong with programs, on programs written as functions here.
-#include "Block.h"
 #include "Calls.h"
+#include "Grid.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -8,21 +8,18 @@ using namespace kiln::emulated;
 using testing::HasSubstr;
 
 namespace {
-SharedMemory &memory() {
-  static SharedMemory shared;
-  return shared;
-}
+uint8_t *shared() { return static_cast<uint8_t *>(kiln_emulated_shared()); }
 
 int thread() { return kiln_emulated_register(0); }
 
 void write(int word, int32_t value) {
-  auto *at = reinterpret_cast<int32_t *>(memory().data()) + word;
+  auto *at = reinterpret_cast<int32_t *>(shared()) + word;
   kiln_emulated_access(at, 4, 2 | 8, &value, 2);
   *at = value;
 }
 
 int32_t read(int word) {
-  auto *at = reinterpret_cast<int32_t *>(memory().data()) + word;
+  auto *at = reinterpret_cast<int32_t *>(shared()) + word;
   kiln_emulated_access(at, 4, 1 | 8, nullptr, 1);
   return *at;
 }
@@ -36,7 +33,7 @@ void copyIn(const int32_t *from, int word, uint32_t bytes) {
     void *place;
     const int32_t *from;
     uint32_t bytes, unused;
-  } operands{memory().data() + 4 * word, from, bytes, 0};
+  } operands{shared() + 4 * word, from, bytes, 0};
   kiln_emulated_instruction("nvvm.cp.async.cg.shared.global.16.s", &operands, nullptr, 5);
 }
 void endGroup() { kiln_emulated_instruction("nvvm.cp.async.commit.group", nullptr, nullptr, 6); }
@@ -51,6 +48,15 @@ int32_t shuffle(int32_t value, int32_t mask) {
   return result;
 }
 
+/// In clusters of so many blocks along x. What is wrong, or nothing.
+std::string runGrid(const Launch &launch, int64_t blocks = 1) {
+  const int64_t cluster[3] = {blocks, 1, 1};
+  Grid grid(launch, cluster);
+  while (grid.advance() && grid.getError().empty())
+    ;
+  return grid.getError();
+}
+
 std::string run(void (*kernel)(const uint64_t *), unsigned threads = 64, uint64_t bytes = 1024,
                 size_t stackBytes = 0) {
   Launch launch;
@@ -63,16 +69,11 @@ std::string run(void (*kernel)(const uint64_t *), unsigned threads = 64, uint64_
   auto first = reinterpret_cast<uint64_t>(copied);
   launch.ranges.push_back({first, first + sizeof(copied), "x"});
   launch.sharedBytes = bytes;
-  const uint32_t program[3] = {0, 0, 0};
-  const int64_t alone[3] = {1, 1, 1};
-  std::vector<std::unique_ptr<Block>> blocks;
-  blocks.push_back(std::make_unique<Block>(launch, memory()));
-  return Block::run(blocks, program, alone);
+  return runGrid(launch);
 }
 
 /// Two blocks of a cluster, of one thread each.
 std::string runPair(void (*kernel)(const uint64_t *)) {
-  static SharedMemory others;
   Launch launch;
   launch.kernel = kernel;
   launch.slots = nullptr;
@@ -80,14 +81,8 @@ std::string runPair(void (*kernel)(const uint64_t *)) {
   launch.warpSize = 32;
   launch.grid[0] = 2;
   launch.grid[1] = launch.grid[2] = 1;
-  const uint32_t program[3] = {0, 0, 0};
-  const int64_t pair[3] = {2, 1, 1};
-  std::vector<std::unique_ptr<Block>> blocks;
   launch.sharedBytes = 1024;
-  for (SharedMemory *shared : {&memory(), &others})
-    blocks.push_back(std::make_unique<Block>(launch, *shared));
-  Block::joinCluster(blocks);
-  return Block::run(blocks, program, pair);
+  return runGrid(launch, 2);
 }
 
 int block() { return kiln_emulated_register(3); }
@@ -205,7 +200,7 @@ TEST(Block, MatricesOfWarpsMeet) {
     struct {
       void *row;
       uint32_t pair;
-    } operands{memory().data() + 16 * (thread() % 8) + offset, isSame ? 7u : uint32_t(thread())};
+    } operands{shared() + 16 * (thread() % 8) + offset, isSame ? 7u : uint32_t(thread())};
     kiln_emulated_instruction("nvvm.stmatrix.sync.aligned.m8n8.x1.b16", &operands, nullptr, 5);
   };
   isSame = true;
@@ -239,13 +234,13 @@ TEST(Block, WarpsMeetWhereverEachOfThemStands) {
 
 /// AMD's barriers of LDS: word 8 counts to twice the arrivals of a phase, and round.
 void arriveAtWord(uint32_t arrivals) {
-  auto *word = reinterpret_cast<uint32_t *>(memory().data()) + 8;
+  auto *word = reinterpret_cast<uint32_t *>(shared()) + 8;
   kiln_emulated_access(word, 4, 1 | 2 | 4 | 8, nullptr, 3);
   kiln_emulated_arrival(word, 2 * arrivals - 1);
   *word = *word == 2 * arrivals - 1 ? 0 : *word + 1;
 }
 void waitForWord(uint32_t arrivals, bool phase) {
-  auto *word = reinterpret_cast<uint32_t *>(memory().data()) + 8;
+  auto *word = reinterpret_cast<uint32_t *>(shared()) + 8;
   for (int32_t cycles = 1;; kiln_emulated_instruction("amdgcn.s.sleep", &cycles, nullptr, 78)) {
     kiln_emulated_access(word, 4, 1 | 4 | 8, nullptr, 4);
     if ((*word >= arrivals) != phase)
@@ -283,7 +278,7 @@ TEST(Block, AnArrivalThatNeverComesIsWaitedForInVain) {
 TEST(Block, ARowIsNamedByTheFirstLanesAlone) {
   static int32_t rows;
   auto kernel = [](const uint64_t *) {
-    kiln_emulated_row(memory().data() + 16 * (thread() % 8), 16, 2 | 8, rows, 15);
+    kiln_emulated_row(shared() + 16 * (thread() % 8), 16, 2 | 8, rows, 15);
   };
   rows = 8;
   EXPECT_EQ(run(kernel, /*threads=*/32), "");
@@ -365,7 +360,7 @@ TEST(Block, ACopyThatIsReadTooEarlyIsFound) {
 /// A thread's copies count at a barrier of one arrival, its own; `waits` for it before it reads.
 template <bool waits>
 static void copyForBarrier(const uint64_t *) {
-  uint64_t at = reinterpret_cast<uint64_t>(memory().data() + 64), result;
+  uint64_t at = reinterpret_cast<uint64_t>(shared() + 64), result;
   const uint64_t one[] = {at, 1}, first[] = {at, 0};
   kiln_emulated_instruction("nvvm.mbarrier.init.shared", one, nullptr, 8);
   copyIn(copied, 0, 16);

@@ -1,6 +1,6 @@
 // What reports tell of programs that are wrong, on programs written as functions here.
-#include "Block.h"
 #include "Calls.h"
+#include "Grid.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -8,10 +8,7 @@ using namespace kiln::emulated;
 using testing::HasSubstr;
 
 namespace {
-SharedMemory &memory() {
-  static SharedMemory shared;
-  return shared;
-}
+uint8_t *shared() { return static_cast<uint8_t *>(kiln_emulated_shared()); }
 
 int thread() { return kiln_emulated_register(0); }
 
@@ -31,28 +28,28 @@ const Names &names() {
 }
 
 void write(int word, int32_t value) {
-  auto *at = reinterpret_cast<int32_t *>(memory().data()) + word;
+  auto *at = reinterpret_cast<int32_t *>(shared()) + word;
   kiln_emulated_access(at, 4, 2 | 8, &value, 2);
   *at = value;
 }
-void read(int word) { kiln_emulated_access(memory().data() + 4 * word, 4, 1 | 8, nullptr, 1); }
+void read(int word) { kiln_emulated_access(shared() + 4 * word, 4, 1 | 8, nullptr, 1); }
 
 /// NVIDIA's barrier, at word 0.
 struct Operands {
-  void *barrier = memory().data();
+  void *barrier = shared();
   uint32_t number;
 };
 void initBarrier(uint32_t arrivals) {
-  Operands operands{memory().data(), arrivals};
+  Operands operands{shared(), arrivals};
   kiln_emulated_instruction("nvvm.mbarrier.init.shared", &operands, nullptr, 8);
 }
 void arrive() {
-  Operands operands{memory().data(), 0};
+  Operands operands{shared(), 0};
   uint64_t state;
   kiln_emulated_instruction("nvvm.mbarrier.arrive.shared", &operands, &state, 10);
 }
 void waitBarrier(uint32_t parity) {
-  Operands operands{memory().data(), parity};
+  Operands operands{shared(), parity};
   uint8_t done;
   kiln_emulated_instruction("nvvm.mbarrier.try.wait.parity.scope.cta.space.cta", &operands, &done,
                             11);
@@ -68,11 +65,11 @@ std::string run(void (*kernel)(const uint64_t *), uint64_t mostSteps = 1 << 20) 
   launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
   launch.names = names();
   launch.mostSteps = mostSteps;
-  const uint32_t program[3] = {0, 0, 0};
   const int64_t alone[3] = {1, 1, 1};
-  std::vector<std::unique_ptr<Block>> blocks;
-  blocks.push_back(std::make_unique<Block>(launch, memory()));
-  return Block::run(blocks, program, alone);
+  Grid grid(launch, alone);
+  while (grid.advance() && grid.getError().empty())
+    ;
+  return grid.getError();
 }
 } // namespace
 

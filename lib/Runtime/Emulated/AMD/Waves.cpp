@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 
+using namespace kiln;
 using namespace kiln::emulated;
 
 namespace {
@@ -165,7 +166,7 @@ void storeToBuffer(const Lanes &lanes) {
   char *address = locate(lanes, bytes, bytes);
   if (!address)
     return;
-  Block::current()->access(reinterpret_cast<uint64_t>(address), bytes, writing, nullptr);
+  Block::current()->access(reinterpret_cast<uint64_t>(address), bytes, writing, lanes.operands[0]);
   std::memcpy(address, lanes.operands[0], bytes);
 }
 
@@ -182,7 +183,9 @@ void loadToLDS(const Lanes &lanes) {
       return block.stop("a load to LDS whose lanes name different places there");
     Block::Copy copy{lanes.first + lane, place + lane * bytes, bytes, {}};
     if (const char *address = locate(lanes, 0, bytes, lane, behindPlace + 4 - behindDescriptor)) {
-      std::string wrong = block.findProblem(reinterpret_cast<uint64_t>(address), bytes, reading);
+      analysis::Event event = block.getShared().order().now(block.getShared().agentOf(copy.thread));
+      std::string wrong = block.accessGlobal(
+          copy.thread, event, reinterpret_cast<uint64_t>(address), bytes, reading, nullptr);
       if (!wrong.empty())
         return block.stop(wrong);
       std::memcpy(copy.data, address, bytes);
@@ -193,10 +196,13 @@ void loadToLDS(const Lanes &lanes) {
 }
 
 /// s_waitcnt: six bits, in two parts, say how many accesses to global memory may be under way. Of
-/// these only copies to LDS are kept in mind here, so a wait ends no more of them than on the chip.
+/// these copies to LDS are counted here, so a wait ends no more of them than on the chip; others
+/// have ended once none may be.
 void waitForCounts(const Lanes &lanes) {
-  uint32_t field = lanes.read<uint32_t>(0, 0);
-  Block::current()->waitForCopies(lanes, (field & 15) | (field >> 14 & 3) << 4);
+  uint32_t field = lanes.read<uint32_t>(0, 0), inFlight = (field & 15) | (field >> 14 & 3) << 4;
+  Block::current()->waitForCopies(lanes, inFlight);
+  if (!inFlight)
+    Block::current()->publish(lanes);
 }
 
 /// Who sleeps looks again at the word it waits for: here, once a phase of some has ended.

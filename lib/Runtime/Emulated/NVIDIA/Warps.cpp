@@ -72,9 +72,8 @@ void copyAsync(const Lanes &lanes) {
   if (read && source % Bytes)
     block.fail("a misaligned copy of " + std::to_string(Bytes) + " bytes from global memory");
   constexpr int reading = 1;
-  // Byte by byte, since any number of them may be in bounds.
-  for (unsigned i = 0; i < read; ++i)
-    block.access(source + i, 1, reading, nullptr);
+  if (read)
+    block.access(source, read, reading, nullptr);
   std::memcpy(copy.data, reinterpret_cast<const void *>(source), read);
   block.startCopy(copy);
 }
