@@ -47,6 +47,9 @@
 //   "programs_per_block"
 //                    programs that follow one another along x, which one block runs side by side: a
 //                    launch makes so many times fewer blocks, rounded up; absent: one
+//   "protocol"       by which roles, rings, counters, barriers and fences warps hand data to one
+//                    another, on an accelerator (kiln/Support/Protocol.h): tile-check-isa finds them
+//                    in the code
 //   "own_grid"       whether no grid will do but the one that the kernel computes
 //   "no_roles"       {"why": "…", "line": 7}: why no roles were decided for a kernel whose products
 //                    could run on beside their warps; absent: they were, or nobody asked

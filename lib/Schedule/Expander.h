@@ -37,6 +37,15 @@ struct Carried {
   int64_t age;
 };
 
+/// A trip that is there if its oldest iteration is.
+struct AskedTrip {
+  mlir::scf::IfOp check;
+  int64_t iteration;
+};
+/// Puts trips in those in front of them without which they are not there. Iterations are counted
+/// from the same one.
+void nestTrips(llvm::ArrayRef<AskedTrip> trips);
+
 class Expander {
 public:
   explicit Expander(Trip &trip)
@@ -113,8 +122,9 @@ private:
   llvm::SmallVector<mlir::Value> drainPredicated(mlir::Value end, mlir::ValueRange values);
   /// A trip of iterations that may be there.
   void writeTrip(Frame &frame, int64_t number, Exists exists);
-  void writeGroup(Frame &frame, llvm::ArrayRef<mlir::Operation *> group, int64_t trips,
-                  Exists exists);
+  /// The condition that they stand behind; null if there is none.
+  mlir::scf::IfOp writeGroup(Frame &frame, llvm::ArrayRef<mlir::Operation *> group, int64_t trips,
+                             Exists exists);
   void keepLatest(Frame &frame, unsigned index, int64_t iteration, Exists exists);
   void releaseBehind(Frame &frame, int64_t number, Exists exists);
   void releaseLast(Frame &frame, Exists exists);
@@ -161,6 +171,8 @@ private:
   llvm::SmallVector<int64_t> madeAt;
   llvm::SmallVector<unsigned> results;
   llvm::SmallVector<Carried> carried;
+  /// The trips in front of a loop and behind it that ask, of each such place.
+  llvm::SmallVector<llvm::SmallVector<AskedTrip>> asked;
 };
 
 } // namespace kiln

@@ -95,7 +95,8 @@ void Expander::emitWait(Frame &frame, Operation *wait, int64_t iteration, Exists
 ///
 /// What of a group is used in later trips, which have asked for the same iteration, is whatever it
 /// is if that is not there. What the loop hands on stays as it was.
-void Expander::writeGroup(Frame &frame, ArrayRef<Operation *> group, int64_t trips, Exists exists) {
+scf::IfOp Expander::writeGroup(Frame &frame, ArrayRef<Operation *> group, int64_t trips,
+                               Exists exists) {
   auto getIteration = [&](Operation *op) { return trips - trip.stages.lookup(op); };
   int64_t oldest = getIteration(group.front());
   for (Operation *op : group)
@@ -116,8 +117,10 @@ void Expander::writeGroup(Frame &frame, ArrayRef<Operation *> group, int64_t tri
     }
   };
   Value condition = exists(oldest);
-  if (!condition)
-    return writeAll(frame);
+  if (!condition) {
+    writeAll(frame);
+    return {};
+  }
   SmallVector<std::pair<Value, int64_t>> values;
   SmallVector<std::pair<unsigned, int64_t>> handedOn;
   SmallVector<Type> types;
@@ -184,6 +187,7 @@ void Expander::writeGroup(Frame &frame, ArrayRef<Operation *> group, int64_t tri
   // Slots are constants, wherever they are used.
   for (Operation *op : group)
     emitKnownSlot(frame, op, getIteration(op));
+  return check;
 }
 
 /// A value of the loop that is handed on without an op which makes it.
@@ -208,8 +212,12 @@ void Expander::writeTrip(Frame &frame, int64_t number, Exists exists) {
   SmallVector<Operation *> ops;
   llvm::copy_if(trip.ops, std::back_inserter(ops),
                 [&](Operation *op) { return isPossible(number - trip.stages.lookup(op)); });
+  int64_t latest = 0;
+  for (Operation *op : ops)
+    latest = std::max(latest, trip.stages.lookup(op));
   if (!ops.empty())
-    writeGroup(frame, ops, number, exists);
+    if (scf::IfOp check = writeGroup(frame, ops, number, exists))
+      asked.back().push_back({check, number - latest});
   for (unsigned index : results)
     if (int64_t iteration = number - madeAt[index];
         isPossible(iteration) && !isMade(trip.getYielded(index)))
@@ -261,11 +269,17 @@ SmallVector<Value> Expander::predicate() {
   scf::YieldOp::create(builder, loc, unchanged);
   builder.setInsertionPointToEnd(always.thenBlock());
   scf::YieldOp::create(builder, loc, writePredicated());
+  // Copies that lag wait in one trip for what the next one reads: none is taken without those
+  // before it.
+  if (trip.lagging)
+    for (ArrayRef<AskedTrip> trips : asked)
+      nestTrips(trips);
   return always.getResults();
 }
 
 /// The trips in front of the loop, and what its values are then.
 SmallVector<Value> Expander::writePrologue(Frame &prologue, Exists exists) {
+  asked.emplace_back();
   for (int64_t number = 0; number < last; ++number) {
     meetBefore(number);
     writeTrip(prologue, number, exists);
@@ -329,6 +343,7 @@ SmallVector<Value> Expander::writePredicated() {
 /// The trips behind the loop, which ends in front of the iteration `end`.
 SmallVector<Value> Expander::drainPredicated(Value end, ValueRange values) {
   Frame frame;
+  asked.emplace_back();
   frame.first = last;
   setRelative(frame, end, values);
   // Fewer iterations begin here than a round has.

@@ -36,8 +36,8 @@ def assemble(text: str, chip: str) -> bytes:
 
 
 def check(assembly: bytes, allow_strong: bool = False) -> bytes:
-    """Fails if code lacks a wait, or an inner loop has one that is too strong; gives what the
-    checker prints, with `--figures`."""
+    """Fails if code does not keep the protocol that it declares, lacks a wait, or has one in an inner
+    loop that is too strong; gives what the checker prints of AMD's, with `--figures`."""
     command = [CHECKER, "-", "--figures", *(["--allow-strong-waits"] if allow_strong else [])]
     done = subprocess.run(command, input=assembly, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()

@@ -1,8 +1,10 @@
-// Reads the assembly of AMD kernels, proves that what is read was waited for, and says what the
-// code consists of.
+// Reads the assembly of kernels and looks for the protocol that they declare. Of AMD's it proves,
+// too, that what is read was waited for, and says what the code consists of.
 #include "kiln/Support/PrintVersion.h"
 #include "kiln/Target/AMDGPU/CodeFigures.h"
+#include "kiln/Target/AMDGPU/Declared.h"
 #include "kiln/Target/AMDGPU/Waits.h"
+#include "kiln/Target/NVPTX/Declared.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -16,6 +18,17 @@ static int fail(const Twine &text) {
   return 2;
 }
 
+/// The protocol alone: waits are those of an assembler that comes later.
+static int checkProtocols(StringRef input, StringRef text) {
+  auto problems = kiln::nvptx::checkText(text);
+  if (!problems)
+    return fail(input + ": " + toString(problems.takeError()));
+  for (const kiln::nvptx::TextProblem &problem : *problems)
+    WithColor::error(errs(), (input + ":" + Twine(problem.line)).str())
+        << "'" << problem.kernel << "': " << problem.text << "\n";
+  return problems->empty() ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   kiln::printKilnVersion();
@@ -27,13 +40,17 @@ int main(int argc, char **argv) {
   cl::opt<bool> figures("figures", cl::cat(category),
                         cl::desc("print what the code consists of, one JSON object a kernel"));
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv,
-                              "Checks the waits of AMD kernels in their final code.\n\n"
-                              "Exit status: 0 proven, 1 a wait is missing or too strong, 2 the "
-                              "text cannot be read.\n");
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Checks that the final code of kernels has what they declare of their "
+      "protocol, and of AMD's that they wait for what they read.\n\n"
+      "Exit status: 0 proven, 1 the code does not keep the protocol, a wait "
+      "is missing or too strong, 2 the text cannot be read.\n");
   auto buffer = MemoryBuffer::getFileOrSTDIN(input, /*IsText=*/true);
   if (!buffer)
     return fail("cannot read '" + input + "': " + buffer.getError().message());
+  if (kiln::nvptx::isText((*buffer)->getBuffer()))
+    return checkProtocols(input, (*buffer)->getBuffer());
   auto kernels = parseISA((*buffer)->getBuffer());
   if (!kernels)
     return fail(input + ": " + toString(kernels.takeError()));
@@ -50,7 +67,7 @@ int main(int argc, char **argv) {
       return problems.empty();
     };
     std::vector<WaitProblem> strong;
-    if (report(checkWaits(kernel)))
+    if (report(checkDeclared(kernel)) && report(checkWaits(kernel)))
       strong = findStrongWaits(kernel);
     if (!allowStrong)
       report(strong);

@@ -6,8 +6,10 @@
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Support/CodeGenerators.h"
+#include "kiln/Support/Protocol.h"
 #include "kiln/Target/AMDGPU/AMDGPU.h"
 #include "kiln/Target/AMDGPU/Passes.h"
+#include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/ForeignCode.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Registry.h"
@@ -112,6 +114,17 @@ void TargetAttr::addOwnPasses(OpPassManager &pm, Stage stage) const {
     pm.addPass(createConvertThreadsToROCDL());
 }
 
+/// Beside the code and not loaded with it, as text: in the assembly, and in the code object.
+static void declareProtocol(llvm::Module &code, StringRef protocol) {
+  if (protocol.empty())
+    return;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << "\t.section " << kProtocolSection << ",\"\",@progbits\n\t.asciz \"";
+  stream.write_escaped(protocol) << "\"\n\t.text\n";
+  code.appendModuleInlineAsm(text);
+}
+
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
   static const bool initialised = registerCodeGenerators([] {
     LLVMInitializeAMDGPUTargetInfo();
@@ -126,7 +139,10 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   DeviceMachine machine{
       "amdgcn-amd-amdhsa", chip.name, chip.features, {{"amdhsa_code_object_version", 500}}};
   machine.math = kAMDGPUMath;
-  machine.finish = expandCacheHints;
+  machine.finish = [&](llvm::Module &code) {
+    expandCacheHints(code);
+    declareProtocol(code, spellProtocol(module));
+  };
   FailureOr<TargetCode> code =
       emitDeviceCode(module, *this, machine, DeviceBinary::SharedObject, request);
   if (failed(code) || code->binary.empty())

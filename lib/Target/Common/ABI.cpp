@@ -179,6 +179,15 @@ void setMetadata(Operation *op, StringRef name, Attribute value) {
   module->setAttr(kMetadataAttrName, members.getDictionary(op->getContext()));
 }
 
+std::string spellProtocol(Operation *module) {
+  auto members = module->getAttrOfType<DictionaryAttr>(kMetadataAttrName);
+  Attribute protocol = members ? members.get(kProtocolName) : Attribute();
+  std::string text;
+  if (protocol)
+    llvm::raw_string_ostream(text) << toJSON(protocol);
+  return text;
+}
+
 json::Value toJSON(Attribute value) {
   if (isa<UnitAttr>(value))
     return nullptr;

@@ -11,6 +11,7 @@
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/ForeignCode.h"
 #include "kiln/Target/Common/Threads.h"
+#include "kiln/Target/NVPTX/Declared.h"
 #include "kiln/Target/NVPTX/NVPTX.h"
 #include "kiln/Target/NVPTX/Passes.h"
 #include "kiln/Target/Registry.h"
@@ -183,6 +184,8 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   if (failed(code))
     return failure();
   code->assembly = splitPackedAdds(code->assembly);
+  if (std::string protocol = spellProtocol(module); !code->assembly.empty() && !protocol.empty())
+    code->assembly += (kProtocolMark + protocol + "\n").str();
   if (request.last != Stage::Binary)
     return code;
   LaunchSize block = getLaunchSize(module);

@@ -80,7 +80,7 @@ tile.kernel @multiply(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #
 // PTX: mbarrier.arrive.shared.b64
 // PTX-NOT: mbarrier
 
-// NONE-NOT: {{try_wait|expect_tx|fence|setmaxnreg|commit_group|wait_group}}
+// NONE-NOT: {{^[^/]*(try_wait|expect_tx|fence|setmaxnreg|commit_group|wait_group)}}
 
 // TRY: mbarrier.try_wait.parity.shared.b64
 // TRY-NOT: test_wait

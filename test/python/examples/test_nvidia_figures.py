@@ -1,7 +1,8 @@
 """What the examples, which pin nothing, become on NVIDIA's chips, held to figures that are checked in
 (nvidia-figures.json): a plain kernel gets none slower, as far as one sees without such a chip.
 
-A floor holds for every kernel: no spills, and products go through matrix instructions. What is
+A floor holds for every kernel: no spills, products go through matrix instructions, and the protocol
+that the metadata declares is found in the code. What is
 written down may only get better: the proposal of roles (the first is the best), the slots of each
 ring, how many products are under way, registers, and how many instructions of each kind there are.
 Of matrix instructions the forms are the same.
@@ -25,6 +26,7 @@ from example_cases import CASES, bf16, compile_case, several, write_rows
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cubin import ASSEMBLER  # noqa: E402
+from isa import check, has_checker  # noqa: E402
 
 FIGURES = Path(__file__).with_name("nvidia-figures.json")
 CHIPS = ("sm_80", "sm_90a", "sm_100a")
@@ -57,6 +59,8 @@ def summarise(name: str, chip: str) -> dict[str, Any]:
     """What is worth holding of compiled code."""
     code = compile_case(name, f"nvptx:{chip}", KERNELS)
     assert code.metadata["local_bytes"] == 0
+    if has_checker():
+        check(code.asm.encode())
     schedule = code.ir("schedule")
     channels = re.findall(r"= tile\.channel .*?!tile\.channel<(\d+)", schedule)
     waits = re.findall(r"tile\.wait %\S+ in_flight = (\d+)", schedule)

@@ -3,6 +3,7 @@
 #ifndef KILN_TARGET_AMDGPU_ISA_H
 #define KILN_TARGET_AMDGPU_ISA_H
 
+#include "kiln/Support/Protocol.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -175,6 +176,8 @@ struct KernelCode {
   std::vector<Instruction> code;
   /// The numbers of the code object's metadata: vgpr_count, sgpr_spill_count, …
   llvm::StringMap<int64_t> metadata;
+  /// What the compiler declares of it, if anything.
+  std::optional<Protocol> protocol;
 
   unsigned getWaveSize() const;
   /// How many threads a block has, at the most; blocks of tile programs have one dimension.
@@ -190,9 +193,8 @@ struct KernelCode {
   bool fillsInOrder() const;
   /// The most that a counter can say; a wait for that many or more waits for nothing.
   unsigned getCounterLimit(Counter counter) const;
-  /// The barrier that a branch passes by, if nothing stands there but what computes in registers;
-  /// it may stand elsewhere, for several branches.
-  std::optional<unsigned> findLoneBarrier(unsigned branch) const;
+  /// By instruction, and the end: whether a block begins there, where branches go and behind them.
+  std::vector<bool> getBlockStarts() const;
   /// The loops that hold no other: the instructions of each, in order.
   std::vector<std::vector<unsigned>> getInnerLoops() const;
 };

@@ -42,6 +42,12 @@ using tile::kMetadataAttrName;
 /// The member that lists, as "abi" does, the parameters that a target put behind the source's.
 inline constexpr llvm::StringLiteral kHiddenParametersName = "hidden_parameters";
 
+/// The member that tells by which protocol warps hand data to one another
+/// (kiln/Support/Protocol.h).
+inline constexpr llvm::StringLiteral kProtocolName = "protocol";
+/// The same as text, for who reads the final code; empty if nothing is declared.
+std::string spellProtocol(mlir::Operation *module);
+
 /// Sets one member of the metadata of `op`'s module.
 void setMetadata(mlir::Operation *op, llvm::StringRef name, mlir::Attribute value);
 

@@ -64,8 +64,8 @@ bool Ranges::joinConditions(const Ranges &other) {
   return changed;
 }
 
-void Ranges::setThreads(unsigned threads) {
-  known[{'v', 0}] = {0, threads - 1, 0, fill(threads - 1)};
+void Ranges::setThreads(unsigned first, unsigned last) {
+  known[{'v', 0}] = {first, last, 0, fill(last)};
 }
 
 /// Constants of 64 bits, and whether any lane meets one: LLVM asks so only where lanes are on.
@@ -125,6 +125,10 @@ void Ranges::applyComparison(const Instruction &instruction, std::optional<Compa
       operands[2].number) {
     int64_t ifHolds = *operands[1].number, ifNot = *operands[2].number;
     if ((ifHolds == -1 && ifNot == 0) || (ifHolds == 0 && ifNot == -1)) {
+      // What is known of it by now stays known, whatever becomes of what was compared.
+      for (bool isSo : {true, false})
+        if (!getIf(*comparison, isSo))
+          setAll(*operands[0].registers, getConstant(uint32_t(isSo ? ifNot : ifHolds)));
       Comparison &put = masks[operands[0].registers->first] = *comparison;
       put.isTurned ^= ifHolds == 0;
     }

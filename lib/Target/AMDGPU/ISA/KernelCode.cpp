@@ -34,24 +34,16 @@ unsigned KernelCode::getCounterLimit(Counter counter) const {
   return isShort && getGeneration(chip) < 10 ? 15 : 63;
 }
 
-std::optional<unsigned> KernelCode::findLoneBarrier(unsigned branch) const {
-  const Instruction &instruction = code[branch];
-  if (!instruction.target || !instruction.fallsThrough)
-    return std::nullopt;
-  std::optional<unsigned> barrier;
-  unsigned at = branch + 1;
-  for (size_t steps = 0; steps < code.size() && at < code.size(); ++steps) {
-    if (at == *instruction.target)
-      return barrier;
-    const Instruction &passed = code[at++];
-    if (passed.kind == Kind::Barrier && !barrier)
-      barrier = at - 1;
-    else if (passed.target && !passed.fallsThrough)
-      at = *passed.target;
-    else if (passed.target || (passed.kind != Kind::Wait && passed.kind != Kind::Other))
-      return std::nullopt;
+std::vector<bool> KernelCode::getBlockStarts() const {
+  std::vector<bool> begins(code.size() + 1, false);
+  begins[0] = true;
+  for (auto [at, instruction] : enumerate(code)) {
+    if (instruction.target)
+      begins[*instruction.target] = true;
+    if (instruction.target || !instruction.fallsThrough)
+      begins[at + 1] = true;
   }
-  return std::nullopt;
+  return begins;
 }
 
 std::vector<std::vector<unsigned>> KernelCode::getInnerLoops() const {

@@ -8,6 +8,7 @@
 #include "llvm/MC/MCObjectFileInfo.h"
 #include "llvm/MC/MCParser/MCAsmParser.h"
 #include "llvm/MC/MCParser/MCTargetAsmParser.h"
+#include "llvm/MC/MCSection.h"
 #include "llvm/MC/MCStreamer.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/MCSymbol.h"
@@ -41,6 +42,8 @@ public:
       : MCStreamer(context), sources(sources), describer(describer) {}
 
   std::vector<Open> all;
+  /// What the section of protocols holds.
+  std::string declared;
   /// The first thing that is no error of the assembler.
   std::string problem;
 
@@ -53,6 +56,11 @@ public:
     if (attribute == MCSA_ELF_TypeFunction)
       function = symbol->getName().str();
     return true;
+  }
+  void emitBytes(StringRef bytes) override {
+    const MCSection *section = getCurrentSectionOnly();
+    if (section && section->getName() == kiln::kProtocolSection)
+      declared += bytes;
   }
   void emitCommonSymbol(MCSymbol *, uint64_t, Align) override {}
 
@@ -150,6 +158,26 @@ static Error readMetadata(StringRef text, std::vector<Open> &all) {
   return Error::success();
 }
 
+/// What is declared is of the text's kernels.
+static Error readProtocols(StringRef declared, std::vector<Open> &all) {
+  SmallVector<StringRef> texts;
+  declared.split(texts, '\0', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef text : texts) {
+    Expected<kiln::Protocol> protocol = kiln::parseProtocol(text);
+    if (!protocol)
+      return protocol.takeError();
+    auto of = find_if(all, [&](const Open &open) { return open.kernel.name == protocol->kernel; });
+    if (of == all.end() || of->kernel.isFunction)
+      return createStringError("the metadata declares the protocol of '" + protocol->kernel +
+                               "', which is no kernel of the text");
+    if (of->kernel.protocol)
+      return createStringError("the metadata declares the protocol of '" + protocol->kernel +
+                               "' twice");
+    of->kernel.protocol = std::move(*protocol);
+  }
+  return Error::success();
+}
+
 /// One lane of a wave arrives for all, and is there wherever the wave is: the branch of the other
 /// lanes past it is taken by no wave. What is read in front of a sleep, with no access between, and
 /// behind it up to the branch back, is looked at.
@@ -233,6 +261,8 @@ Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
   if (!streamer.problem.empty())
     return createStringError(streamer.problem);
   if (Error error = readMetadata(text, streamer.all))
+    return error;
+  if (Error error = readProtocols(streamer.declared, streamer.all))
     return error;
   std::vector<KernelCode> kernels;
   for (Open &open : streamer.all) {

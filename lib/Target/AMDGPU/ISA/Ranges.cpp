@@ -37,6 +37,11 @@ void Ranges::set(const Registers &registers, Range range) {
   }
 }
 
+void Ranges::setAll(const Registers &registers, Range range) {
+  for (unsigned number = registers.first; number <= registers.last; ++number)
+    set({registers.file, number, number}, range);
+}
+
 uint64_t kiln::amdgcn::fill(uint64_t high) { return high ? NextPowerOf2(high) - 1 : 0; }
 
 /// The least of these bounds that a range is within; all numbers if there is none.
@@ -96,6 +101,10 @@ static Range bitAnd(Range a, Range b) {
   if (a.low == a.high && b.low == b.high)
     return getConstant(a.low & b.low);
   uint64_t ones = getOnes(a) & getOnes(b);
+  // A mask of all bits that there are.
+  for (auto [value, mask] : {std::pair(a, b), std::pair(b, a)})
+    if (mask.low == mask.high && ones == getOnes(value))
+      return value;
   return {0, std::min({a.high, b.high, ones}), std::max(a.zeros, b.zeros), ones};
 }
 /// Bits of either: no more than the sum, either.
@@ -135,7 +144,9 @@ static Range extract(Range value, Range from, Range width) {
     return {};
   uint64_t most = (uint64_t(1) << width.low) - 1;
   Range shifted = shiftRight(value, from);
-  return {0, std::min(shifted.high, most), 0, getOnes(shifted) & most};
+  if (shifted.high <= most)
+    return shifted;
+  return {0, most, 0, getOnes(shifted) & most};
 }
 
 /// Any function of three bits, by a table: bit 4 a + 2 b + c of it is the result.
@@ -309,18 +320,22 @@ bool Ranges::applyLane(const Instruction &instruction) {
   return true;
 }
 
-/// Of two instructions in one, as gfx11 and gfx12 have them: both read before either writes. The
-/// inputs of the first come first; a move has one, and what else is followed two.
-static std::pair<Range, Range> evaluateDual(const Instruction &instruction, const Ranges &ranges) {
+std::pair<SmallVector<Operand>, SmallVector<Operand>>
+kiln::amdgcn::getDualInputs(const Instruction &instruction) {
   SmallVector<Operand> inputs = getInputs(instruction);
-  auto evaluateHalf = [&](Operation operation, bool isFirst) {
+  auto take = [&](Operation operation, bool isFirst) {
     size_t count = std::min<size_t>(operation == Operation::Move ? 1 : 2, inputs.size());
     ArrayRef<Operand> own = inputs;
-    own = isFirst ? own.take_front(count) : own.take_back(count);
-    return evaluate(operation, own, instruction, ranges);
+    return SmallVector<Operand>(isFirst ? own.take_front(count) : own.take_back(count));
   };
-  return {evaluateHalf(instruction.operation, true),
-          evaluateHalf(instruction.secondOperation, false)};
+  return {take(instruction.operation, true), take(instruction.secondOperation, false)};
+}
+
+/// Both read before either writes.
+static std::pair<Range, Range> evaluateDual(const Instruction &instruction, const Ranges &ranges) {
+  auto [first, second] = getDualInputs(instruction);
+  return {evaluate(instruction.operation, first, instruction, ranges),
+          evaluate(instruction.secondOperation, second, instruction, ranges)};
 }
 
 void Ranges::apply(const Instruction &instruction) {

@@ -36,8 +36,8 @@ public:
   Range get(const Operand &operand) const;
   /// After the instruction.
   void apply(const Instruction &instruction);
-  /// In a block of so many threads, which the chip numbers in the first vector register.
-  void setThreads(unsigned threads);
+  /// In threads with these numbers, which the chip has put in the first vector register.
+  void setThreads(unsigned first, unsigned last);
   /// Whether a branch is taken, where what it goes by is known: LLVM may go by a constant that it
   /// put by on the way, and so join and part again paths that have nothing to do with one another.
   std::optional<bool> isTaken(const Instruction &branch) const;
@@ -49,6 +49,8 @@ public:
 
 private:
   void set(const Registers &registers, Range range);
+  /// Each register of a run.
+  void setAll(const Registers &registers, Range range);
   /// A scalar put by into a lane of a vector register, or taken back; false if it is neither.
   bool applyLane(const Instruction &instruction);
   void applyWide(const Instruction &instruction);
@@ -84,6 +86,11 @@ private:
 /// The greatest numbers of what counts round: one less than what a comparison for equality has, or
 /// all ones.
 std::vector<uint64_t> findBounds(const KernelCode &kernel);
+
+/// What each of two instructions in one computes with, as gfx11 and gfx12 have them. The inputs of
+/// the first come first; a move has one, and what else is followed two.
+std::pair<llvm::SmallVector<Operand>, llvm::SmallVector<Operand>>
+getDualInputs(const Instruction &instruction);
 
 /// The bytes of LDS that an access may touch.
 Range getPlace(const Instruction &access, const Ranges &ranges, unsigned waveSize);

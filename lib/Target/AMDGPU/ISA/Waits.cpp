@@ -1,10 +1,9 @@
 // The proof of Waits.h: ages of outstanding accesses, to a fixed point over the kernel's blocks.
 #include "kiln/Target/AMDGPU/Waits.h"
-#include "Ranges.h"
+#include "Lags.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <deque>
-#include <set>
 
 using namespace llvm;
 using namespace kiln::amdgcn;
@@ -34,8 +33,6 @@ struct State {
   std::map<unsigned, unsigned> ages[kNumCounters];
   std::map<unsigned, LDSAccess> lds;
   Ranges ranges;
-  /// By how many barriers some waves lag behind others.
-  unsigned lag = 0;
   /// Between the halves of a split barrier.
   bool signalled = false;
   bool reached = false;
@@ -43,9 +40,9 @@ struct State {
 
 class WaitCheck {
 public:
-  explicit WaitCheck(const KernelCode &kernel) : kernel(kernel), waveSize(kernel.getWaveSize()) {
+  WaitCheck(const KernelCode &kernel, const Lags &lags)
+      : kernel(kernel), lags(lags), waveSize(kernel.getWaveSize()) {
     before.resize(kernel.code.size() + 1);
-    findLags();
   }
 
   std::vector<WaitProblem> run();
@@ -54,41 +51,22 @@ public:
 
 private:
   std::optional<Counter> getCounter(const Instruction &instruction) const;
-  void findLags();
   void meet(State &state, bool ifTold = false) const;
   void issue(State &state, unsigned at) const;
-  void wait(State &state, const Instruction &wait) const;
-  void complete(State &state, Counter counter, unsigned upTo) const;
+  void complete(State &state, unsigned at, Counter counter, unsigned upTo) const;
   std::optional<LDSAccess> getLDSAccess(const Instruction &instruction, const State &state) const;
   std::string findProblem(const State &state, unsigned at) const;
   std::string findProblemOfFunction(const State &state, unsigned at) const;
   bool join(State &into, const State &from, bool widen) const;
 
   const KernelCode &kernel;
+  const Lags &lags;
   const unsigned waveSize;
   const std::vector<uint64_t> bounds = findBounds(kernel);
   std::vector<State> before;
-  /// Branches past a barrier that stands alone: whether waves part there, or meet again; and these
-  /// barriers.
-  std::map<unsigned, bool> parts;
-  std::set<unsigned> alone;
   std::set<std::pair<unsigned, unsigned>> waited;
 };
 } // namespace
-
-/// The first half of these barriers are where waves part: as many are for them to meet again.
-void WaitCheck::findLags() {
-  std::map<unsigned, unsigned> passing;
-  for (unsigned at = 0; at < kernel.code.size(); ++at)
-    if (std::optional<unsigned> barrier = kernel.findLoneBarrier(at)) {
-      passing[at] = *barrier;
-      alone.insert(*barrier);
-    }
-  for (auto [branch, barrier] : passing) {
-    auto before = std::distance(alone.begin(), alone.find(barrier));
-    parts[branch] = size_t(before) < (alone.size() + 1) / 2;
-  }
-}
 
 void WaitCheck::meet(State &state, bool ifTold) const {
   for (auto it = state.lds.begin(); it != state.lds.end();) {
@@ -120,7 +98,7 @@ std::optional<Counter> WaitCheck::getCounter(const Instruction &instruction) con
   }
 }
 
-void WaitCheck::complete(State &state, Counter counter, unsigned upTo) const {
+void WaitCheck::complete(State &state, unsigned at, Counter counter, unsigned upTo) const {
   auto &ages = state.ages[unsigned(counter)];
   for (auto it = ages.begin(); it != ages.end();) {
     // Scalar loads are done in any order, so only all of them are.
@@ -132,16 +110,10 @@ void WaitCheck::complete(State &state, Counter counter, unsigned upTo) const {
     auto access = state.lds.find(it->first);
     if (access != state.lds.end() && !access->second.done) {
       access->second.done = true;
-      access->second.barriers = 1 + state.lag;
+      access->second.barriers = 1 + lags.most[at];
     }
     it = ages.erase(it);
   }
-}
-
-void WaitCheck::wait(State &state, const Instruction &wait) const {
-  for (unsigned counter = 0; counter < kNumCounters; ++counter)
-    if (wait.waits[counter])
-      complete(state, Counter(counter), *wait.waits[counter]);
 }
 
 std::optional<LDSAccess> WaitCheck::getLDSAccess(const Instruction &instruction,
@@ -159,25 +131,23 @@ std::optional<LDSAccess> WaitCheck::getLDSAccess(const Instruction &instruction,
 void WaitCheck::issue(State &state, unsigned at) const {
   const Instruction &instruction = kernel.code[at];
   if (instruction.kind == Kind::Wait) {
-    wait(state, instruction);
+    for (unsigned counter = 0; counter < kNumCounters; ++counter)
+      if (instruction.waits[counter])
+        complete(state, at, Counter(counter), *instruction.waits[counter]);
   } else if (instruction.kind == Kind::Call) {
     // What is called waits for all before anything else.
     for (Counter counter : {Counter::Load, Counter::LDS, Counter::Scalar})
-      complete(state, counter, 0);
+      complete(state, at, counter, 0);
     state.ranges = {};
   } else if (instruction.kind == Kind::Barrier || instruction.kind == Kind::BarrierSignal) {
     state.signalled = instruction.kind == Kind::BarrierSignal;
-    if (!alone.count(at))
+    if (!lags.alone.count(at))
       meet(state);
   } else if (instruction.kind == Kind::BarrierWait) {
     state.signalled = false;
-  } else if (auto branch = parts.find(at); branch != parts.end()) {
-    if (branch->second) {
-      state.lag = std::min<unsigned>(state.lag + 1, parts.size());
-    } else if (state.lag > 0) {
-      --state.lag;
+  } else if (auto parting = lags.rounds.find(at); parting != lags.rounds.end()) {
+    for (unsigned round = 0; round < parting->second; ++round)
       meet(state);
-    }
   } else if (std::optional<Counter> counter = getCounter(instruction)) {
     if (instruction.isArrival)
       for (auto &[other, access] : state.lds)
@@ -311,9 +281,7 @@ bool WaitCheck::join(State &into, const State &from, bool widen) const {
     into.reached = true;
     return true;
   }
-  bool changed = into.ranges.join(from.ranges, widen, bounds) || into.lag < from.lag ||
-                 into.signalled < from.signalled;
-  into.lag = std::max(into.lag, from.lag);
+  bool changed = into.ranges.join(from.ranges, widen, bounds) || into.signalled < from.signalled;
   into.signalled |= from.signalled;
   for (unsigned counter = 0; counter < kNumCounters; ++counter)
     for (auto [at, age] : from.ages[counter]) {
@@ -338,22 +306,14 @@ bool WaitCheck::join(State &into, const State &from, bool widen) const {
 }
 
 std::vector<WaitProblem> WaitCheck::run() {
-  // Blocks begin where branches go and behind branches.
-  std::vector<bool> begins(kernel.code.size() + 1, false);
-  begins[0] = true;
-  for (auto [at, instruction] : enumerate(kernel.code)) {
-    if (instruction.target)
-      begins[*instruction.target] = true;
-    if (instruction.target || !instruction.fallsThrough)
-      begins[at + 1] = true;
-  }
+  const std::vector<bool> begins = kernel.getBlockStarts();
   constexpr unsigned kPatience = 4;
   constexpr size_t kMostSteps = 64;
   std::vector<unsigned> visits(kernel.code.size() + 1, 0);
   std::deque<unsigned> work{0};
   before[0].reached = true;
   if (!kernel.isFunction)
-    before[0].ranges.setThreads(kernel.getThreads());
+    before[0].ranges.setThreads(0, kernel.getThreads() - 1);
   std::map<unsigned, std::string> problems;
   auto find = [&](const State &state, unsigned at) {
     std::string problem = findProblem(state, at);
@@ -370,7 +330,7 @@ std::vector<WaitProblem> WaitCheck::run() {
       // On gfx12 a wait for the scalar unit stands in front of each branch by its masks.
       bool waitsForNone = none_of(passed.waits, [](auto &count) { return count.has_value(); });
       bool isPassed = is_contained({Kind::Other, Kind::Branch}, passed.kind);
-      if ((!isPassed && !(passed.kind == Kind::Wait && waitsForNone)) || parts.count(at))
+      if ((!isPassed && !(passed.kind == Kind::Wait && waitsForNone)) || lags.rounds.count(at))
         return std::nullopt;
       find(there, at);
       if (passed.kind == Kind::Branch && passed.fallsThrough) {
@@ -428,11 +388,6 @@ std::vector<WaitProblem> WaitCheck::run() {
       }
     }
   }
-  // Who falls behind and never catches up waits at a barrier to which nobody comes.
-  if (alone.size() % 2)
-    problems.try_emplace(parts.rbegin()->first,
-                         "expected another barrier alone behind a branch, at "
-                         "which waves that part here meet again");
   std::vector<WaitProblem> list;
   list.reserve(problems.size());
   for (auto &[at, text] : problems)
@@ -441,7 +396,9 @@ std::vector<WaitProblem> WaitCheck::run() {
 }
 
 std::vector<WaitProblem> kiln::amdgcn::checkWaits(const KernelCode &kernel) {
-  return WaitCheck(kernel).run();
+  Lags lags = followLags(kernel);
+  // Of waves that keep no step there is nothing to prove.
+  return lags.problems.empty() ? WaitCheck(kernel, lags).run() : lags.problems;
 }
 
 /// A fence in front of a barrier waits for all accesses to LDS: there is no weaker one.
@@ -459,7 +416,9 @@ static bool isFence(const KernelCode &kernel, unsigned wait) {
 std::vector<WaitProblem> kiln::amdgcn::findStrongWaits(const KernelCode &kernel) {
   std::vector<WaitProblem> strong;
   KernelCode weaker = kernel;
-  WaitCheck check(kernel);
+  // Waits do not decide who lags.
+  const Lags lags = followLags(kernel);
+  WaitCheck check(kernel, lags);
   check.run();
   for (const std::vector<unsigned> &loop : kernel.getInnerLoops())
     for (unsigned at : loop) {
@@ -490,7 +449,7 @@ std::vector<WaitProblem> kiln::amdgcn::findStrongWaits(const KernelCode &kernel)
             has |= *wait.waits[counter] < kernel.getCounterLimit(Counter(counter)) &&
                    check.mayWait(at, counter);
           }
-        if (has && checkWaits(weaker).empty())
+        if (has && WaitCheck(weaker, lags).run().empty())
           strong.push_back(
               {at, formatv("expected a wait for fewer {0}: one more may be outstanding", name)});
         wait = kernel.code[at];

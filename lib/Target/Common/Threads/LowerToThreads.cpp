@@ -60,6 +60,7 @@ struct LowerToThreads : kiln::impl::LowerToThreadsBase<LowerToThreads> {
       if (failed(check(kernel)))
         return signalPassFailure();
       explainMoves(kernel, *target);
+      describeProtocol(kernel, *target);
       if (failed(lowerKernelToThreads(kernel, *target)))
         return signalPassFailure();
     }

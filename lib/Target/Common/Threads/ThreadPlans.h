@@ -26,6 +26,15 @@ int64_t getStart(tile::ReadOp op);
 /// How far apart the scratch of the copies of a role lies.
 int64_t getRoleScratchStep(mlir::Operation *op);
 
+/// The numbers of a role's barriers: one a copy of each role, then one a role. Behind the block's.
+struct RoleBarriers {
+  int64_t first;  ///< of its first copy
+  int64_t shared; ///< of all its copies
+};
+RoleBarriers numberBarriers(tile::WarpGroupsOp op, unsigned number);
+
+/// Tells in the metadata by which protocol warps hand data to one another.
+void describeProtocol(tile::KernelOp kernel, TargetInterface target);
 /// Tells in the metadata what each move of a tile costs: widths, instructions, bank conflicts.
 void explainMoves(tile::KernelOp kernel, TargetInterface target);
 

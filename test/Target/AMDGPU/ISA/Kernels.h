@@ -4,14 +4,18 @@
 #define KILN_TEST_TARGET_AMDGPU_ISA_KERNELS_H
 
 #include "kiln/Target/AMDGPU/ISA.h"
+#include "llvm/Support/raw_ostream.h"
 #include <string>
 
 namespace kiln::testing {
 
 /// A kernel's text around its instructions, as LLVM prints it.
 inline std::string inKernel(const std::string &body, const std::string &chip = "gfx942",
-                            unsigned threads = 256) {
-  return "\t.amdgcn_target \"amdgcn-amd-amdhsa--" + chip +
+                            unsigned threads = 256, const std::string &protocol = "") {
+  std::string escaped;
+  llvm::raw_string_ostream(escaped).write_escaped(protocol);
+  std::string declared = "\t.section .kiln.protocol,\"\",@progbits\n\t.asciz \"" + escaped + "\"\n";
+  return (protocol.empty() ? "" : declared) + "\t.amdgcn_target \"amdgcn-amd-amdhsa--" + chip +
          "\"\n\t.text\n\t.type\tk,@function\nk:\n" + body +
          "\ts_endpgm\n\t.amdhsa_kernel k\n\t.amdhsa_next_free_vgpr 64\n"
          "\t.amdhsa_next_free_sgpr 64\n" +
@@ -19,7 +23,7 @@ inline std::string inKernel(const std::string &body, const std::string &chip = "
          "\t.end_amdhsa_kernel\n"
          "\t.amdgpu_metadata\n---\namdhsa.kernels:\n  - .agpr_count:     8\n    .args:\n"
          "      - .offset:         0\n        .size:           8\n"
-         "    .max_flat_workgroup_size: " +
+         "    .group_segment_fixed_size: 65536\n    .max_flat_workgroup_size: " +
          std::to_string(threads) +
          "\n    .name:           k\n    .private_segment_fixed_size: 0\n"
          "    .symbol:         k.kd\n    .vgpr_count:     40\n    .vgpr_spill_count: 0\n"
@@ -111,12 +115,18 @@ inline constexpr char kRing[] = R"(
   global_store_dword v1, v2, s[4:5]
 )";
 
-/// A ring of two slots of 4096 bytes, run by two groups of waves of which the second is a barrier
-/// behind: while one reads and fills, the other computes.
+/// A ring of two slots of 4096 bytes, run by two groups of two waves of which the second is a
+/// barrier behind: while one reads and fills, the other computes.
+inline constexpr char kSkewedProtocol[] = R"({"kernel": "k", "roles": [{"name": "all", "first": 0,
+  "warps": 2, "copies": 2, "skew": 1, "registers": 0, "trips": [4]}], "rings": [{"depth": 2,
+  "own": true, "buffers": [{"at": 0, "bytes": 4096}]}], "counters": [], "barriers": [],
+  "fences": []})";
 inline constexpr char kSkewed[] = R"(
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_and_b32_e32 v0, 0xff, v0
   v_lshlrev_b32_e32 v1, 4, v0
+  v_readfirstlane_b32 s9, v0
+  s_lshr_b32 s9, s9, 7
   v_mov_b32_e32 v2, 0
   s_waitcnt lgkmcnt(0)
   s_mov_b32 m0, 0

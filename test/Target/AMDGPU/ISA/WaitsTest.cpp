@@ -27,16 +27,17 @@ static std::string replaced(std::string text, const std::string &from, const std
 }
 
 struct Sample {
-  const char *name, *body, *chip;
+  const char *name, *body, *chip, *protocol = "";
+  KernelCode parse() const { return parseKernel(inKernel(body, chip, 256, protocol)); }
 };
 static const Sample samples[] = {{"registers", kThroughRegisters, "gfx942"},
                                  {"ring", kRing, "gfx950"},
-                                 {"skewed", kSkewed, "gfx950"},
+                                 {"skewed", kSkewed, "gfx950", kSkewedProtocol},
                                  {"split counters", kSplitCounters, "gfx1201"}};
 
 TEST(Waits, WhatIsRightIsProven) {
   for (const Sample &sample : samples) {
-    KernelCode kernel = parseKernel(inKernel(sample.body, sample.chip));
+    KernelCode kernel = sample.parse();
     EXPECT_EQ(problemsOf(checkWaits(kernel)), "") << sample.name;
     EXPECT_EQ(problemsOf(findStrongWaits(kernel)), "") << sample.name;
   }
@@ -46,7 +47,7 @@ TEST(Waits, WhatIsRightIsProven) {
 TEST(Waits, EveryWeakerWaitIsFound) {
   unsigned mutants = 0;
   for (const Sample &sample : samples) {
-    KernelCode kernel = parseKernel(inKernel(sample.body, sample.chip));
+    KernelCode kernel = sample.parse();
     for (unsigned at = 0; at < kernel.code.size(); ++at) {
       if (kernel.code[at].kind != Kind::Wait)
         continue;
@@ -74,7 +75,7 @@ TEST(Waits, EveryWeakerWaitIsFound) {
 TEST(Waits, EveryMissingBarrierIsFound) {
   unsigned mutants = 0;
   for (const Sample &sample : samples) {
-    KernelCode kernel = parseKernel(inKernel(sample.body, sample.chip));
+    KernelCode kernel = sample.parse();
     for (unsigned at = 0; at < kernel.code.size(); ++at) {
       if (kernel.code[at].kind != Kind::Barrier && kernel.code[at].kind != Kind::BarrierSignal)
         continue;
@@ -431,48 +432,6 @@ TEST(Waits, FollowsTwoPlaces) {
     std::string found = check(write + "\t" + read + "\n", "gfx1201");
     EXPECT_EQ(found.empty(), isApart) << read << found;
   }
-}
-
-/// The barrier at which waves meet again may stand elsewhere, behind branches from several places.
-TEST(Waits, OneBarrierForSeveralBranches) {
-  std::string meeting = R"(
-  s_cbranch_scc1 .LBB0_2
-  s_barrier
-.LBB0_2:
-)";
-  std::string shared = R"(
-  s_cbranch_scc1 .LBB0_4
-  s_cmp_lg_u32 s9, 0
-  s_cbranch_scc1 .LBB0_2
-  s_branch .LBB0_3
-.LBB0_4:
-  s_cmp_lg_u32 s9, 0
-  s_cbranch_scc1 .LBB0_2
-.LBB0_3:
-  s_barrier
-.LBB0_2:
-)";
-  std::string body = replaced(kSkewed, meeting, shared);
-  EXPECT_EQ(check(body, "gfx950"), "");
-  EXPECT_THAT(check(replaced(body, ".LBB0_3:\n  s_barrier\n", ".LBB0_3:\n"), "gfx950"),
-              HasSubstr("meet again"));
-}
-
-/// Where some waves are a barrier behind, one between two accesses is not enough, and a group that
-/// falls behind must catch up.
-TEST(Waits, WavesThatLagNeedABarrierMore) {
-  // The waits moved behind their barriers.
-  std::string wait = "  s_waitcnt vmcnt(0) lgkmcnt(0)\n", barrier = "  s_barrier\n";
-  EXPECT_THAT(check(replaced(kSkewed, wait + barrier, barrier + wait), "gfx950"),
-              HasSubstr("its place in LDS"));
-  std::string behind = "  s_cbranch_scc1 .LBB0_2\n  s_barrier\n";
-  EXPECT_THAT(check(replaced(kSkewed, behind, ""), "gfx950"), HasSubstr("meet again"));
-  // Without a lag one of the two is enough.
-  std::string level = replaced(kSkewed, "  s_cbranch_scc1 .LBB0_1\n  s_barrier\n", "");
-  level = replaced(level, behind, "");
-  level = replaced(level, "  v_add_f32_e32 v2, v2, v12\n  s_barrier\n",
-                   "  v_add_f32_e32 v2, v2, v12\n");
-  EXPECT_EQ(check(level, "gfx950"), "");
 }
 
 /// A branch that is taken while any lane is on is always taken, unless something turns lanes off.

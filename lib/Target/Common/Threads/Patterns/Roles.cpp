@@ -3,6 +3,7 @@
 // Inside a role threads are counted anew: `warp` is that of one copy.
 #include "../Rings.h"
 #include "../ThreadPatterns.h"
+#include "../ThreadPlans.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/Meetings.h"
@@ -32,12 +33,8 @@ static LogicalResult lowerRole(ThreadContext &context, WarpGroupsOp op, unsigned
   OpBuilder::InsertPoint outerPrologue = context.prologue.saveInsertionPoint();
   auto outerCoordinates =
       std::exchange(context.threadCoordinates, decltype(context.threadCoordinates)());
-  // Barriers: one a copy of each role, then one a role.
-  ThreadRole mine{attr, 1, 1 + number, {}};
-  for (unsigned i = 0; i < op.getBodies().size(); ++i) {
-    mine.firstBarrier += i < number ? op.getRole(i).getCopies() : 0;
-    mine.sharedBarrier += op.getRole(i).getCopies();
-  }
+  RoleBarriers barriers = numberBarriers(op, number);
+  ThreadRole mine{attr, barriers.first, barriers.shared, {}};
   int64_t before = context.chip.getRegistersAtEntry(context.warps);
   if (attr.getRegisters() && attr.getRegisters() != before) {
     if (!context.chip.roleRegisters.step)
