@@ -38,28 +38,6 @@ bool CopyRealiser::keepsTogether(Value buffer, int dim, Value tensor, bool isOfP
                                 : bool(getPartType(whole, shape));
 }
 
-/// More copies than a role has room for.
-static constexpr int64_t kMostOddCopies = 8;
-
-/// What a tile has grown by is at the end of it, with some of the copies alone.
-static LogicalResult checkExtents(Operation *op, ArrayRef<int64_t> extents, int dim, int64_t size,
-                                  RoleAttr role) {
-  if (dim < 0 || extents[dim] == size)
-    return success();
-  InFlightDiagnostic error = op->emitOpError("expected a tile that the ")
-                             << role.getCopies() << " copies of role \"" << role.getName()
-                             << "\" share out evenly, got " << extents[dim] << " of " << size
-                             << " along dimension " << dim;
-  // As many as its odd factor have powers of two each.
-  int64_t odd = extents[dim] >> llvm::countr_zero(uint64_t(extents[dim]));
-  error.attachNote() << "of " << extents[dim] << ", "
-                     << (odd > 1 && odd != role.getCopies() && odd < kMostOddCopies
-                             ? llvm::utostr(odd) + " copies have a power of two each, or one copy"
-                             : "one copy")
-                     << " has all ('copies')";
-  return error;
-}
-
 /// Each copy announces and brings its part of each buffer, in boxes of its own.
 LogicalResult CopyRealiser::checkPut(PutOp put) {
   if (!put.getBytes())
@@ -100,10 +78,6 @@ BufferType CopyRealiser::findBuffer(ConvertLayoutOp op) {
 /// No op may carry elements from one copy to another but by their partial results, or through a
 /// buffer.
 LogicalResult CopyRealiser::check(Operation *op) {
-  if (isOfAllCopies(op) && role.getSkew())
-    return op->emitOpError("expected a role whose copies come to it together, since one of them "
-                           "changes the number for all, got role \"")
-           << role.getName() << "\" with a skew of " << role.getSkew();
   if (Value value = getAtomicTensor(op); value && getDim(value) < 0) {
     if (!op->use_empty())
       return op->emitOpError("expected a result that nothing uses, or a tensor that the copies of "
@@ -112,16 +86,6 @@ LogicalResult CopyRealiser::check(Operation *op) {
              << getBareType(value.getType());
     wholeAtomics.push_back(op);
   }
-  auto extentsFit = [&](auto access, Value tensor) {
-    int dim = getDim(tensor);
-    int64_t size = dim < 0 ? 0 : cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
-    return !access.getExtents() ||
-           succeeded(checkExtents(op, *access.getExtents(), dim, size, role));
-  };
-  // An engine stores boxes of a view as the kernel has it.
-  auto store = dyn_cast<StoreOp>(op);
-  if (store && store.getAtomAttr() && !extentsFit(store, store.getValue()))
-    return failure();
   if (auto put = dyn_cast<PutOp>(op))
     return checkPut(put);
   if (op->hasTrait<OpTrait::IsTerminator>())

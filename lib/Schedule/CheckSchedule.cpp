@@ -1,6 +1,8 @@
 // Holds what is pinned against what the chip has, before anything is realised: the roles of a
 // kernel, its sums in tensor memory, and each loop.
+#include "CopyRealiser.h"
 #include "CutParts.h"
+#include "GlobalAccesses.h"
 #include "LoopProblem.h"
 #include "PlannedSums.h"
 #include "SourceErrors.h"
@@ -134,6 +136,43 @@ static LogicalResult checkLags(RingPlan &plan) {
   return success();
 }
 
+/// More copies than a role has room for.
+static constexpr int64_t kMostOddCopies = 8;
+
+/// An engine stores boxes of a view as the kernel has it. What a tile has grown by is at the end of
+/// it, with some of the copies alone.
+static LogicalResult checkExtents(StoreOp store) {
+  RoleAttr role = store.getAtomAttr() && store.getExtents() ? lookUpRole(store) : RoleAttr();
+  RankedTensorType type = store.getValue().getType();
+  int dim = role ? findDividedDim(type, role) : -1;
+  int64_t size = dim < 0 ? 0 : type.getDimSize(dim);
+  if (dim < 0 || (*store.getExtents())[dim] == size)
+    return success();
+  ArrayRef<int64_t> extents = *store.getExtents();
+  InFlightDiagnostic error = store.emitOpError("expected a tile that the ")
+                             << role.getCopies() << " copies of role \"" << role.getName()
+                             << "\" share out evenly, got " << extents[dim] << " of " << size
+                             << " along dimension " << dim;
+  // As many as its odd factor have powers of two each.
+  int64_t odd = extents[dim] >> llvm::countr_zero(uint64_t(extents[dim]));
+  error.attachNote() << "of " << extents[dim] << ", "
+                     << (odd > 1 && odd != role.getCopies() && odd < kMostOddCopies
+                             ? llvm::utostr(odd) + " copies have a power of two each, or one copy"
+                             : "one copy")
+                     << " has all ('copies')";
+  return error;
+}
+
+/// Copies that lag behind one another do not come together to what one of them does for all.
+static LogicalResult checkTogether(Operation *op) {
+  RoleAttr role = isa<AtomicRMWOp, AtomicCASOp>(op) ? lookUpRole(op) : RoleAttr();
+  if (!role || !role.getSkew() || !isOfAllCopies(op, role))
+    return success();
+  return emitSourceError(op, "expected no skew of role \"")
+         << role.getName() << "\", one of whose copies changes a number in memory for all, got a "
+         << "skew of " << role.getSkew();
+}
+
 /// Where slots are constants, one trip uses as many of a ring as any other: none by a loop or a
 /// condition of the trip.
 static LogicalResult checkKnownSlots(RingPlan &plan) {
@@ -155,6 +194,38 @@ static LogicalResult checkKnownSlots(RingPlan &plan) {
       }
     }
   }
+  return success();
+}
+
+/// The role that has a tile copied for others is not told when that is done: it may not store over
+/// what is copied in the same trip.
+static LogicalResult checkOverwritten(Ring &ring) {
+  if (ring.isReadByProducer() || ring.isWritten())
+    return success();
+  for (RingUse &use : ring.uses)
+    for (LoadOp load : use.loads) {
+      std::optional<GlobalAccess> read = findGlobalAccess(load);
+      Operation *store = nullptr;
+      auto isOver = [&](Operation *op) {
+        std::optional<GlobalAccess> access = findGlobalAccess(op);
+        if (!access || !access->writes || getRoleName(op) != ring.producer.getName() ||
+            !mayMeetAcrossRoles(*read, *access))
+          return WalkResult::advance();
+        store = op;
+        return WalkResult::interrupt();
+      };
+      for (Operation *other = load->getNextNode(); other && !store; other = other->getNextNode())
+        other->walk(isOver);
+      if (!store)
+        continue;
+      InFlightDiagnostic error =
+          store->emitOpError("expected a role ('")
+          << spellDecision(store, "role") << "') that uses what is loaded to store over it, since "
+          << "role \"" << ring.producer.getName() << "\", which has it copied for others, is not "
+          << "told when that is done";
+      error.attachNote(load.getLoc()) << "the load";
+      return error;
+    }
   return success();
 }
 
@@ -266,17 +337,31 @@ static LogicalResult checkTurns(KernelOp kernel, RingPlan &plan) {
 }
 
 static LogicalResult check(KernelOp kernel, const Chip &chip) {
-  auto checkDot = [](DotOp dot) { return WalkResult(checkBeside(dot)); };
-  if (failed(checkRoles(kernel)) || kernel.getBody().walk(checkDot).wasInterrupted())
+  auto checkOp = [](Operation *op) {
+    auto dot = dyn_cast<DotOp>(op);
+    return WalkResult(dot ? checkBeside(dot) : checkTogether(op));
+  };
+  if (failed(checkRoles(kernel)) || kernel.getBody().walk(checkOp).wasInterrupted())
     return failure();
   FailureOr<RingPlan> plan = planRings(kernel);
-  if (failed(plan) || failed(checkLags(*plan)) || failed(checkTurns(kernel, *plan)) ||
+  if (failed(plan))
+    return failure();
+  DenseSet<StoreOp> handedOver;
+  for (Ring &ring : *plan)
+    for (RingUse &use : ring.uses)
+      handedOver.insert(use.store);
+  auto checkStore = [&](StoreOp store) {
+    return WalkResult(handedOver.contains(store) ? success() : checkExtents(store));
+  };
+  if (kernel.getBody().walk(checkStore).wasInterrupted())
+    return failure();
+  if (failed(checkLags(*plan)) || failed(checkTurns(kernel, *plan)) ||
       failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))
     return failure();
   if (chip.knownSlots && failed(checkKnownSlots(*plan)))
     return failure();
   for (Ring &ring : *plan)
-    if (failed(checkHeldSlots(ring)) || failed(checkFills(ring)))
+    if (failed(checkOverwritten(ring)) || failed(checkHeldSlots(ring)) || failed(checkFills(ring)))
       return failure();
   for (Ring &ring : *plan)
     if (ring.isReadByProducer() && failed(checkTripsAhead(*plan, ring)))

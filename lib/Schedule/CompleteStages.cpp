@@ -134,6 +134,59 @@ static bool delayPuts(const Trip &trip, ArrayRef<Operation *> source, schedule::
   return isDelayed;
 }
 
+namespace {
+/// What of a role's block uses rings that other roles fill or read, and which roles these are; a
+/// loop among them, unknown how often.
+struct SharedUses {
+  unsigned op;
+  bool isNest;
+  llvm::SmallDenseSet<unsigned> others;
+};
+} // namespace
+
+static SmallVector<SharedUses> findSharedUses(ArrayRef<Operation *> source) {
+  SmallVector<SharedUses> found;
+  for (auto [number, op] : llvm::enumerate(source)) {
+    SharedUses uses{unsigned(number), isa<scf::ForOp, scf::WhileOp>(op), {}};
+    op->walk([&](Operation *inner) {
+      Value channel = isa<GetOp, PutOp>(inner) ? inner->getOperand(0) : Value();
+      auto argument = dyn_cast_or_null<BlockArgument>(channel);
+      auto groups =
+          argument ? dyn_cast<WarpGroupsOp>(argument.getOwner()->getParentOp()) : WarpGroupsOp();
+      for (Region &role : groups ? groups.getBodies() : MutableArrayRef<Region>())
+        if (&role != argument.getParentRegion() &&
+            !role.getArgument(argument.getArgNumber()).use_empty())
+          uses.others.insert(role.getRegionNumber());
+    });
+    if (!uses.others.empty())
+      found.push_back(std::move(uses));
+  }
+  return found;
+}
+
+/// Two roles that share rings come to them in the order of the source where one is used in a loop
+/// of the trip: no number of slots makes up for that loop if the other comes to it trips before. So
+/// all that uses such rings is as late as the latest of it. Returns whether a stage is pinned to
+/// that.
+static bool alignNests(ArrayRef<Operation *> source, schedule::Problem &problem,
+                       const schedule::Problem &completed) {
+  SmallVector<SharedUses> shared = findSharedUses(source);
+  bool isDelayed = false;
+  for (const SharedUses &nest : shared)
+    for (const SharedUses &use : shared) {
+      auto isShared = [&](unsigned other) { return use.others.contains(other); };
+      if (!nest.isNest || nest.op == use.op || llvm::none_of(nest.others, isShared))
+        continue;
+      int64_t stages[] = {*completed.ops[nest.op].pins.stage, *completed.ops[use.op].pins.stage};
+      unsigned early = stages[0] < stages[1] ? nest.op : use.op;
+      if (stages[0] == stages[1] || problem.ops[early].pins.stage)
+        continue;
+      problem.ops[early].pins.stage = std::max(stages[0], stages[1]);
+      isDelayed = true;
+    }
+  return isDelayed;
+}
+
 /// Moves what tells of the slots of rings whose uses are not in the order of the source to the
 /// front of a trip, at the stage of the first use. Returns whether there is any.
 static bool tellSlotsFirst(Block &block, ArrayRef<Operation *> source,
@@ -184,7 +237,8 @@ static LogicalResult complete(Block &block, const DenseSet<Operation *> &meeting
   schedule::Violation why;
   schedule::Problem problem = makeProblem(trip, source, meeting);
   std::optional<schedule::Problem> completed = schedule::completePins(problem, &why);
-  while (completed && trip.loop && delayPuts(trip, source, problem, *completed))
+  while (completed && trip.loop &&
+         (alignNests(source, problem, *completed) || delayPuts(trip, source, problem, *completed)))
     completed = schedule::completePins(problem, &why);
   if (!completed) {
     Operation *op = why.op ? source[*why.op] : block.getParentOp();

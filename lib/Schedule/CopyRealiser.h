@@ -18,6 +18,9 @@ struct Share {
   int dim = -1;
 };
 
+/// The dimension along which copies of a role have parts of a tensor, by its layout; -1 if each has
+/// all of it.
+int findDividedDim(mlir::RankedTensorType tensor, tile::RoleAttr role);
 /// What one copy has of a tensor, by the bits of `warp` above those of one copy. An error of `op`
 /// if it has no consecutive rows or columns.
 mlir::FailureOr<Share> divideTensor(mlir::Operation *op, mlir::RankedTensorType tensor,

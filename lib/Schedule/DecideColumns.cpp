@@ -84,7 +84,8 @@ void ColumnDecider::cover(ArrayRef<TensorUse *> alike) {
   }));
   auto find = [&](TensorUse *sum, bool arePinned) {
     for (TensorUse &operand : uses.all)
-      if (!operand.isSum() && (!arePinned || (isPinned(operand) && isPinned(*sum))) &&
+      if (!operand.isSum() && !operand.over &&
+          (!arePinned || (isPinned(operand) && isPinned(*sum))) &&
           mayBeOver(operand, *sum, rivals)) {
         if (operands.insert(&operand).second)
           found[sum] = &operand;

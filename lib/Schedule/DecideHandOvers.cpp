@@ -99,14 +99,16 @@ static SmallVector<OpOperand *> getSources(Value value) {
 /// The role that has a value when others use it; nothing if each makes its own.
 FailureOr<StringRef> HandOverDecider::findMaker(Value value, Operation *user) {
   llvm::SetVector<StringRef> makers = findMakers(value);
-  if (makers.size() < 2)
-    return makers.empty() ? StringRef() : makers.front();
   auto result = dyn_cast<OpResult>(value);
   if (auto loop = result ? dyn_cast<scf::ForOp>(result.getOwner()) : scf::ForOp())
     value = loop.getRegionIterArg(result.getResultNumber());
+  // What else has been given a role since leaves it with who keeps it.
+  if (auto at = keepers.find(value); at != keepers.end())
+    return at->second;
+  if (makers.size() < 2)
+    return makers.empty() ? StringRef() : makers.front();
   StringRef keeper = findKeeper(value);
-  if (!keepers.try_emplace(value, keeper).second)
-    return keeper;
+  keepers[value] = keeper;
   FailureOr<RoleAttr> role = findRole(user, keeper);
   if (failed(role))
     return failure();

@@ -172,10 +172,16 @@ LogicalResult StageDecider::decideDepths() {
   if (failed(overlapLoops()))
     return failure();
   decideGathers();
+  // Beside a ring of its own a role uses all else as late as what it reads there.
+  auto fillsOwn = [](Operation *user) {
+    return llvm::any_of(user->getBlock()->getOps<LoadOp>(), [&](LoadOp load) {
+      return load.getBuffer() && isLoadedByUsers(load) && getRoleName(load) == getRoleName(user);
+    });
+  };
   for (LoadOp load : ahead)
     for (Operation *user : load->getUsers())
       if (getLoopOfTrips(user) && !user->hasTrait<OpTrait::IsTerminator>() &&
-          !getDecision(user, "stage"))
+          !getDecision(user, "stage") && !fillsOwn(user))
         user->setAttr(spellDecision(user, "stage"), builder.getI64IntegerAttr(0));
   return success();
 }
@@ -449,8 +455,14 @@ LogicalResult StageDecider::run() {
   });
   decideStores();
   decideDots();
+  DenseSet<LoadOp> open;
+  kernel.getBody().walk([&](LoadOp load) {
+    if (load.getBuffer() && !load.getStage() && !getDecision(load, "order"))
+      open.insert(load);
+  });
   if (failed(decideOwnRings()) || failed(decideDepths()))
     return failure();
+  delayLoads(kernel, open, target.getChipRecord());
   return decideWriteStages(kernel, target.getChipRecord());
 }
 

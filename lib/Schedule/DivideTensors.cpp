@@ -6,6 +6,21 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
+int kiln::findDividedDim(RankedTensorType tensor, RoleAttr role) {
+  auto layout = dyn_cast_or_null<LayoutAttr>(tensor.getEncoding());
+  if (!layout)
+    return -1;
+  LinearLayout whole = layout.toLinear(tensor.getShape());
+  size_t ownBits = llvm::Log2_64_Ceil(role.getWarps());
+  int dim = -1;
+  for (const auto &basis :
+       whole.getBases("warp").drop_front(std::min<size_t>(ownBits, whole.getInBits("warp"))))
+    for (auto [at, value] : llvm::enumerate(basis))
+      if (value)
+        dim = at;
+  return dim;
+}
+
 FailureOr<Share> kiln::divideTensor(Operation *op, RankedTensorType tensor, RoleAttr role) {
   auto layout = dyn_cast_or_null<LayoutAttr>(tensor.getEncoding());
   if (!layout)
@@ -16,7 +31,7 @@ FailureOr<Share> kiln::divideTensor(Operation *op, RankedTensorType tensor, Role
   if (whole.getInBits("warp") <= ownBits)
     return Share{tensor, -1};
   size_t copyBits = whole.getInBits("warp") - ownBits;
-  int dim = -1;
+  int dim = findDividedDim(tensor, role);
   SmallVector<int64_t> shape(tensor.getShape());
   SmallVector<LinearLayout::InDim> ins;
   bool isRegular = true;
@@ -27,12 +42,8 @@ FailureOr<Share> kiln::divideTensor(Operation *op, RankedTensorType tensor, Role
         ins.back().bases.push_back(basis);
         continue;
       }
-      for (auto [at, value] : llvm::enumerate(basis)) {
-        if (!value)
-          continue;
-        isRegular &= dim < 0 || dim == int(at);
-        dim = at;
-      }
+      for (auto [at, value] : llvm::enumerate(basis))
+        isRegular &= !value || dim == int(at);
     }
   }
   if (dim < 0) { // each copy holds all of it, as of a number that roles of other warps load, too

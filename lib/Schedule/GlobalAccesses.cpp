@@ -1,6 +1,7 @@
 // Where accesses to global memory lie: the distance of two tiles of one view is that of their
 // offsets, which are compared as sums of products of values and constants.
 #include "GlobalAccesses.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
 #include "kiln/Layout/Transforms/Layouts.h"
@@ -268,6 +269,13 @@ static bool isInFront(const Offset &first, int64_t extent, int64_t copies, const
   return end <= begin;
 }
 
+/// Of the role in whose region an op stands, or which shall run it.
+static int64_t countCopies(Operation *op) {
+  RoleAttr role = WarpGroupsOp::getRoleOf(op);
+  role = role ? role : lookUpRole(op);
+  return role ? role.getCopies() : 1;
+}
+
 bool kiln::mayMeetAcrossRoles(const GlobalAccess &first, const GlobalAccess &second) {
   if ((!first.writes && !second.writes) || !first.view || !second.view)
     return false;
@@ -277,8 +285,7 @@ bool kiln::mayMeetAcrossRoles(const GlobalAccess &first, const GlobalAccess &sec
   std::optional<Tile> tile = getTile(first.op), its = getTile(second.op);
   if (!tile || !its || !isSame(first.view, second.view))
     return true;
-  int64_t copies = WarpGroupsOp::getRoleOf(first.op).getCopies();
-  int64_t itsCopies = WarpGroupsOp::getRoleOf(second.op).getCopies();
+  int64_t copies = countCopies(first.op), itsCopies = countCopies(second.op);
   auto isApart = [&](auto dim) {
     auto [a, n, b, m] = dim;
     Offset x = getOffset(a), y = getOffset(b);

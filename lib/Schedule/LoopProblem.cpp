@@ -2,7 +2,8 @@
 //
 // A ring that an engine fills for another role is the result of its load, and a tensor that one
 // role makes and another uses that of an op of its own, which writes it to a slot. Rings that a
-// role fills for itself hold nobody up: they are values like others.
+// role fills for itself hold nobody up: they are values like others, which a check has read at the
+// stage at which their role will.
 #include "LoopProblem.h"
 #include "CutParts.h"
 #include "HandOvers.h"
@@ -46,11 +47,11 @@ public:
 
 private:
   bool findOps();
-  StringRef findRole(Operation *op) const;
   SmallVector<Need> findNeeds(Operation *op) const;
   void addRoles();
   bool addOp(Operation *op);
   bool isWritten(Operation *op) const;
+  void makeWay();
   void addPins(Operation *op, schedule::Op &asked) const;
   void addSlot(LoadOp load, schedule::Op &asked);
   void addWrite(LoadOp load, Operation *waiting);
@@ -72,10 +73,14 @@ private:
   llvm::MapVector<Operation *, StringRef> roles;
   DenseMap<Operation *, Operation *> firstOf;
   DenseMap<Operation *, Filled> filled;
+  /// Loads into rings of their own role, for a check.
+  DenseMap<Operation *, TripStages> ownStages;
   /// What other roles use, and the stores whose value another role makes.
   DenseSet<Operation *> handedOver;
   DenseMap<Operation *, Ring *> stores;
   DenseMap<Operation *, unsigned> numbers, handOvers;
+  /// What has the order of an op that it stands in front of.
+  SmallVector<unsigned> inFront;
   /// By what fills a slot and who reads it into registers.
   std::map<std::pair<unsigned, StringRef>, unsigned> reads;
 };
@@ -87,43 +92,20 @@ static unsigned getNumber(StringRef role, ArrayAttr roles) {
          roles.begin();
 }
 
-/// Whether an op is of numbers: what it takes and gives is of one element.
-static bool isOfNumbers(Operation *op) {
-  auto isNumber = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return !tensor || tensor.getNumElements() == 1;
-  };
-  return op->getNumRegions() == 0 && llvm::all_of(op->getOperandTypes(), isNumber) &&
-         llvm::all_of(op->getResultTypes(), isNumber);
-}
-
-/// The role that runs an op; none if each makes it for itself.
-StringRef ProblemMaker::findRole(Operation *op) const {
-  llvm::SetVector<StringRef> names;
-  op->walk([&](Operation *inner) {
-    if (StringRef name = getRoleName(inner); !name.empty())
-      names.insert(name);
-  });
-  auto addMakers = [&](ValueRange values) {
-    for (Value value : values)
-      if (names.empty() && isa<RankedTensorType>(value.getType()))
-        names.insert_range(findMakers(value));
-  };
-  addMakers(op->getResults());
-  addMakers(op->getOperands());
-  if (names.empty() && isOfNumbers(op))
-    return {};
-  // What several make is computed by who keeps it.
-  if (names.size() > 1 && op->getNumRegions() == 0 && op->getNumResults() == 1)
-    return findKeeper(op->getResult(0));
-  return names.empty() ? rest : names.size() == 1 ? names[0] : StringRef();
-}
-
 /// Nothing of one op may be run by several roles.
 bool ProblemMaker::findOps() {
   for (Ring &ring : plan)
     for (RingUse &ringUse : ring.uses) {
-      if (ringUse.getBlock() != &trip.block || ring.isReadByProducer())
+      if (ringUse.getBlock() != &trip.block)
+        continue;
+      bool isOwn = ring.isReadByProducer(), isForOthers = !isOwn;
+      if (isOwn && use == ProblemUse::Check && trip.loop && !ringUse.store) {
+        for (LoadOp load : ringUse.loads)
+          ownStages.try_emplace(load, findOwnStages(plan, ring, ringUse));
+        isForOthers =
+            llvm::any_of(ringUse.readers, [&](RoleAttr reader) { return reader != ring.producer; });
+      }
+      if (!isForOthers)
         continue;
       if (ringUse.store) {
         stores[ringUse.store] = &ring;
@@ -135,8 +117,8 @@ bool ProblemMaker::findOps() {
       filled[firstOf[ringUse.loads.front()]] = {&ring, &ringUse, 0};
     }
   for (auto &entry : filled)
-    entry.second.uses =
-        llvm::count_if(filled, [&](auto &other) { return other.second.ring == entry.second.ring; });
+    entry.second.uses = llvm::count_if(
+        entry.second.ring->uses, [&](RingUse &other) { return other.getBlock() == &trip.block; });
   for (Operation &op : trip.block) {
     if (!trip.stages.contains(&op) || isView(&op))
       continue;
@@ -150,7 +132,7 @@ bool ProblemMaker::findOps() {
     });
     if (inside.size() > 1)
       return false;
-    if (StringRef role = findRole(&op); !role.empty())
+    if (StringRef role = findLoopRole(&op, rest); !role.empty())
       roles[&op] = role;
   }
   for (auto &[op, role] : roles)
@@ -256,6 +238,8 @@ void ProblemMaker::addPins(Operation *op, schedule::Op &asked) const {
     return;
   asked.pins.stage = findNumber(op, "stage");
   asked.pins.order = findNumber(op, "order");
+  if (auto own = ownStages.find(op); own != ownStages.end())
+    asked.pins.stage = own->second.filled;
   if (isCounted)
     asked.pins.inFlight = dot.getInFlight().value_or(0);
 }
@@ -278,6 +262,8 @@ void ProblemMaker::addWrite(LoadOp load, Operation *waiting) {
     if (!waiting && op.pins.role == role && op.pins.order)
       order = std::max(order, std::optional(*op.pins.order + 1));
   handOvers[load] = made.ops.size();
+  if (waiting && order)
+    inFront.push_back(made.ops.size());
   addHandOver(load, roles.lookup(load), /*bytes=*/0, /*depth=*/1);
   schedule::Op &asked = made.problem.ops.back();
   addSlot(load, asked);
@@ -288,6 +274,17 @@ void ProblemMaker::addWrite(LoadOp load, Operation *waiting) {
     loaded = loaded.value_or(0);
   else
     asked.pins.stage = loaded;
+}
+
+/// What stands in front of an op has that one's place, and all that follow come later.
+void ProblemMaker::makeWay() {
+  for (unsigned number : inFront) {
+    const schedule::Pins &own = made.problem.ops[number].pins;
+    for (auto [other, op] : llvm::enumerate(made.problem.ops))
+      if (other != number && op.pins.role == own.role && op.pins.order &&
+          *op.pins.order >= *own.order)
+        ++*op.pins.order;
+  }
 }
 
 /// Writing a tensor to a slot takes lanes and time, and room.
@@ -369,7 +366,8 @@ bool ProblemMaker::addOp(Operation *op) {
 
 //===- What they need -----------------------------------------------------------------------===//
 
-/// The op by which a role reads a slot into registers, in front of the first that uses it.
+/// The op by which a role reads a slot into registers, in front of the first that uses it; of a
+/// ring of its own at the stage at which that is read.
 unsigned ProblemMaker::getRead(unsigned maker, StringRef role) {
   auto [at, isNew] = reads.try_emplace({maker, role}, made.ops.size());
   if (!isNew)
@@ -380,6 +378,8 @@ unsigned ProblemMaker::getRead(unsigned maker, StringRef role) {
   read.name = made.problem.ops[maker].name;
   read.isLate = true;
   read.pins.role = getNumber(role, kernel->getAttrOfType<ArrayAttr>(kRolesAttrName));
+  if (auto own = ownStages.find(made.ops[maker]); own != ownStages.end())
+    read.pins.stage = own->second.read;
   made.problem.ops.push_back(read);
   made.problem.dependences.push_back({maker, at->second});
   return at->second;
@@ -410,7 +410,8 @@ void ProblemMaker::addNeeds() {
       if (auto at = handOvers.find(need.maker); !isOfRole && at != handOvers.end())
         maker = at->second;
       // Dots in flight read the slot, all else what is read from it into registers.
-      if (use == ProblemUse::Check && !isOfRole && !(dot && dot.getInFlight()))
+      bool isRead = !isOfRole && !(dot && dot.getInFlight());
+      if (use == ProblemUse::Check && (isRead || (isOfRole && ownStages.contains(need.maker))))
         maker = getRead(maker, role);
       dependences.push_back({maker, number, need.distance,
                              isChained && isOfRole ? Dependence::Chain : Dependence::Value,
@@ -467,6 +468,7 @@ std::optional<LoopProblem> ProblemMaker::run() {
   }
   for (auto [load, waiting] : written)
     addWrite(load, waiting);
+  makeWay();
   addNeeds();
   if (use == ProblemUse::Check)
     addOtherPieces();

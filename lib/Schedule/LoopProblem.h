@@ -45,6 +45,9 @@ enum class ProblemUse {
 std::optional<LoopProblem> makeProblem(const Trip &trip, RingPlan &plan, ProblemUse use,
                                        const Chip &chip, llvm::StringRef rest = "");
 
+/// The role that runs an op of a loop; none if each makes it for itself.
+llvm::StringRef findLoopRole(mlir::Operation *op, llvm::StringRef rest);
+
 /// Whether the pins of a loop hold.
 struct PinsChecked {
   /// Not of a loop that is no problem, nor of pins that contradict one another, which
@@ -68,6 +71,10 @@ void noteOthers(mlir::InFlightDiagnostic &error, const schedule::Violation &why,
 /// their depths, such that products run beside what else the role does. Returns whether that gains
 /// anything; if not, nothing is written.
 bool overlapLoop(mlir::Block &body, RingPlan &plan, tile::RoleAttr role, const Chip &chip);
+
+/// Delays loads for other roles by as many stages as their rings have slots too few for the trips
+/// in between, such that roles do not wait for one another: those of loads whose stage is `open`.
+void delayLoads(tile::KernelOp kernel, const llvm::DenseSet<tile::LoadOp> &open, const Chip &chip);
 
 /// Where orders of some of a role's ops in a loop are said, gives its others the places that are
 /// left, as in the source.

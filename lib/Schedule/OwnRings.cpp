@@ -258,6 +258,16 @@ TripStages kiln::findTripStages(RingPlan &plan, Ring &ring, RingUse &use) {
   return {getSaid(use).value_or(std::max<int64_t>(read - own, 0)), read};
 }
 
+TripStages kiln::findOwnStages(RingPlan &plan, Ring &ring, RingUse &use) {
+  LoadOp load = use.loads.front();
+  std::optional<int64_t> read;
+  for (LoadOp each : use.loads)
+    if (std::optional<int64_t> stage = findFirstStage(each); stage && (!read || *stage < *read))
+      read = stage;
+  return read ? TripStages{int64_t(load.getStage().value_or(0)), *read}
+              : findTripStages(plan, ring, use);
+}
+
 /// A ring has slots for what dots in flight hold.
 static LogicalResult checkHolds(Ring &ring, RingUse &use) {
   SmallVector<Hold> holds = getHolds(ring, use.getBlock());

@@ -140,13 +140,24 @@ PutOp RingRealiser::put(Ring &ring, RingUse &use) {
   return put;
 }
 
+/// Leaves an order of a role in a trip to what is placed there: all that have it or a later one
+/// come one later.
+static void makeWay(Block &trip, int64_t order, RoleAttr role) {
+  for (Operation &op : trip)
+    if (std::optional<int64_t> its = findNumber(&op, "order");
+        its && *its >= order && !isOfOther(&op, role.getName()))
+      op.setAttr(spellDecision(&op, "order"), Builder(&op).getI64IntegerAttr(*its + 1));
+}
+
 /// What is written from registers is so behind all else of a trip, while it is loaded; but in front
 /// of what its role would wait for in vain.
 void RingRealiser::placeWritten(Ring &ring, PutOp put) {
   Operation *waiting = ring.isReadByProducer() ? nullptr : findWaiting(put, ring.producer);
   Operation *place = waiting ? waiting : put->getBlock()->getTerminator();
-  if (Attribute order = waiting ? getDecision(waiting, "order") : Attribute())
+  if (Attribute order = waiting ? getDecision(waiting, "order") : Attribute()) {
+    makeWay(*put->getBlock(), cast<IntegerAttr>(order).getInt(), ring.producer);
     put->setAttr(spellDecision(put, "order"), order);
+  }
   put->moveBefore(place);
   put.getSlot().getDefiningOp<NextOp>()->moveBefore(put);
 }

@@ -107,8 +107,6 @@ static LogicalResult realise(Block &block, const Context &context) {
   for (Operation &op : llvm::make_early_inc_range(block))
     if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op) && failed(realiseRegions(&op, context)))
       return failure();
-  if (failed(checkOverwritten(block)))
-    return failure();
   if (!hasDecisions(block))
     return success();
   countByIndex(block);

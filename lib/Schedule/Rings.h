@@ -98,6 +98,8 @@ struct TripStages {
 /// which comes before the next trip. What one dot reads of several rings it reads at one stage: a
 /// ring of more slots is filled less far ahead, one of fewer later.
 TripStages findTripStages(RingPlan &plan, Ring &ring, RingUse &use);
+/// Those, or where a user says its stage, that of the first.
+TripStages findOwnStages(RingPlan &plan, Ring &ring, RingUse &use);
 /// Whether a ring that its role fills for itself has slots for that, and not more than stages.
 llvm::LogicalResult checkTripsAhead(RingPlan &plan, Ring &ring);
 

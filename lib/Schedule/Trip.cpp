@@ -248,34 +248,6 @@ llvm::MapVector<PutOp, GetOp> kiln::pairUses(ArrayRef<Operation *> source) {
   return pairs;
 }
 
-LogicalResult kiln::checkOverwritten(Block &block) {
-  for (auto put : block.getOps<PutOp>()) {
-    if (llvm::any_of(put.getChannel().getUsers(), llvm::IsaPred<GetOp>))
-      continue;
-    for (auto copy : put.getBody().front().getOps<CopyInOp>()) {
-      std::optional<GlobalAccess> read = findGlobalAccess(copy);
-      Operation *store = nullptr;
-      auto isOver = [&](Operation *op) {
-        std::optional<GlobalAccess> access = findGlobalAccess(op);
-        if (!read || !access || !access->writes || !mayMeetAcrossRoles(*read, *access))
-          return WalkResult::advance();
-        store = op;
-        return WalkResult::interrupt();
-      };
-      for (Operation *other = put->getNextNode(); other && !store; other = other->getNextNode())
-        other->walk(isOver);
-      if (!store)
-        continue;
-      InFlightDiagnostic error = emitSourceError(
-          store, "expected the role that uses what is loaded to store over it, since the role that "
-                 "has it copied is not told when that is done");
-      error.attachNote(put.getLoc()) << "this op has it copied";
-      return error;
-    }
-  }
-  return success();
-}
-
 /// What accesses the same memory does so in the order of the source, unless both only read. A copy
 /// ends where it has arrived.
 static LogicalResult checkEffects(const Trip &trip, ArrayRef<Operation *> source) {

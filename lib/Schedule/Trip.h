@@ -156,8 +156,6 @@ std::optional<int64_t> findNumber(mlir::Operation *op, llvm::StringRef name);
 mlir::LogicalResult checkSchedule(const Trip &trip);
 /// Whether an op, or one in it, may write what a view reaches.
 bool mayWrite(mlir::Operation *op, mlir::Value view);
-/// What a role has copied for another it does not store over: nothing tells it of the copy's end.
-mlir::LogicalResult checkOverwritten(mlir::Block &block);
 /// The puts of a role that it gets itself, each with the get of the same use, both among these ops.
 llvm::MapVector<tile::PutOp, tile::GetOp> pairUses(llvm::ArrayRef<mlir::Operation *> source);
 /// The use of a ring's slot before a trip's `place`th use of the ring puts it: which of the trip's

@@ -61,6 +61,7 @@ private:
   void setInsertionPoint();
   TripTime findRelease(GetOp get) const;
   bool isUsedInsideBefore(PutOp put) const;
+  bool mayComeRound(Value channel, const OwnRing &ring, PutOp put) const;
   bool hasBarrier(TripTime from, TripTime to, int64_t distance) const;
 
   Trip &trip;
@@ -321,6 +322,24 @@ bool PutWaiter::isUsedInsideBefore(PutOp put) const {
   return false;
 }
 
+/// Whether no barrier surely stands between the trip before and a put, though what fills its slot
+/// again is unknown: a loop of the trip uses the ring too, unknown how often, and so goes round it.
+bool PutWaiter::mayComeRound(Value channel, const OwnRing &ring, PutOp put) const {
+  SmallVector<TripTime> ends;
+  for (Operation *op : trip.ops)
+    if (isUsedIn(op, channel))
+      ends.push_back(trip.getTime(op));
+  if (ends.empty())
+    return false;
+  for (GetOp get : ring.gets)
+    ends.push_back(findRelease(get));
+  TripTime to = trip.getTime(put);
+  return llvm::any_of(ends, [&](TripTime end) {
+    --end.stage;
+    return end < to && !hasBarrier(end, to, /*distance=*/1);
+  });
+}
+
 /// A slot is filled again once who had it has given it back, and all have been told.
 LogicalResult PutWaiter::separatePuts() {
   for (auto &[channel, ring] : rings)
@@ -336,7 +355,8 @@ LogicalResult PutWaiter::separatePuts() {
       from.stage -= distance;
       if (!(from < to))
         return emitTooFewSlots(earlier, ring.depth);
-      if (hasBarrier(from, to, distance) && !isUsedInsideBefore(put))
+      if (hasBarrier(from, to, distance) && !isUsedInsideBefore(put) &&
+          !mayComeRound(channel, ring, put))
         continue;
       if (role.getSkew())
         return emitSourceError(put, "expected a ring of more than ")

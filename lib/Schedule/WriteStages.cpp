@@ -16,8 +16,8 @@ Operation *kiln::findWaiting(Operation *site, RoleAttr role) {
   // What another role has a ring filled with is read from there, and waits for nobody else.
   auto comesFromOther = [&](Value value) {
     Operation *maker = value.getDefiningOp();
-    return maker && maker->getBlock() == site->getBlock() && site->isBeforeInBlock(maker) &&
-           !fillsBuffer(maker) && isOfOther(maker, name);
+    Operation *here = maker ? site->getBlock()->findAncestorOpInBlock(*maker) : nullptr;
+    return here && site->isBeforeInBlock(here) && !fillsBuffer(maker) && isOfOther(maker, name);
   };
   auto isTold = [&](Operation *op) {
     StringRef maker = findResultMaker(op);
@@ -32,9 +32,19 @@ Operation *kiln::findWaiting(Operation *site, RoleAttr role) {
               return isa<RankedTensorType>(value.getType()) && findKeeper(value) == name;
             }));
   };
+  // What a condition or a loop ends with another role may make, too.
+  auto keepsOfOther = [&](Operation *op) {
+    Operation *parent = op->getParentOp();
+    return isa<scf::YieldOp>(op) && isa<scf::ForOp, scf::IfOp>(parent) &&
+           llvm::any_of(llvm::zip(op->getOperands(), parent->getResults()), [&](auto pair) {
+             auto [value, kept] = pair;
+             return isa<RankedTensorType>(value.getType()) && comesFromOther(value) &&
+                    findKeeper(kept) == name;
+           });
+  };
   auto put = dyn_cast<PutOp>(site);
   auto waits = [&](Operation *op) {
-    if (isTold(op))
+    if (isTold(op) || keepsOfOther(op))
       return WalkResult::interrupt();
     if (!isOfRole(op))
       return WalkResult::advance();

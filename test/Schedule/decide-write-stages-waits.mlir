@@ -93,3 +93,71 @@ tile.kernel @engine(%a: !view, %o: !view, %n: index) attributes {tile.roles = #r
   tile.return
 }
 }
+
+// -----
+
+#t = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
+!view = !tile.view<?x?xbf16, strides [?, 1]>
+!buffer = !tile.buffer<16x16xbf16>
+#roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 1>]
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// So it does in front of a condition of its own that chooses what the other makes.
+// CHECK-LABEL: tile.kernel @chooses
+// CHECK: role #tile.role<"load"
+// CHECK: scf.for
+// CHECK: tile.load
+// CHECK: tile.put
+// CHECK: scf.if
+// CHECK: tile.get
+// CHECK: role #tile.role<"use"
+tile.kernel @chooses(%a: !view, %o: !view, %n: index) attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant dense<0.0> : tensor<16x16xbf16, #t>
+  %r = scf.for %i = %c0 to %n step %c16 iter_args(%s = %zero) -> tensor<16x16xbf16, #t> {
+    %x = tile.load %a[%c0, %i] {atom = #tile.through_registers, buffer = !buffer, depth = 2, role = "load"}
+       : !view -> tensor<16x16xbf16, #t>
+    %odd = arith.remsi %i, %c16 : index
+    %is = arith.cmpi eq, %odd, %c0 : index
+    %c = scf.if %is -> tensor<16x16xbf16, #t> {
+      %y = arith.addf %x, %x {tile.role = "use"} : tensor<16x16xbf16, #t>
+      scf.yield %y : tensor<16x16xbf16, #t>
+    } else {
+      scf.yield %s : tensor<16x16xbf16, #t>
+    } {tile.role = "load"}
+    scf.yield %c : tensor<16x16xbf16, #t>
+  }
+  tile.store %r, %o[%c0, %c0] {role = "load"} : tensor<16x16xbf16, #t>, !view
+  tile.return
+}
+}
+
+// -----
+
+#t = #tile.layout<register = [[0,1],[8,0],[0,8]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0]], warp = []>
+!view = !tile.view<?x?xbf16, strides [?, 1]>
+!buffer = !tile.buffer<16x16xbf16>
+#facts = #tile.facts<noalias>
+#roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 1>]
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+// Where orders are said, what waits comes a place later for that.
+// CHECK-LABEL: tile.kernel @ordered
+// CHECK: role #tile.role<"load"
+// CHECK: scf.for
+// CHECK: tile.load
+// CHECK: tile.put
+// CHECK: tile.get
+// CHECK: tile.store
+// CHECK: role #tile.role<"use"
+tile.kernel @ordered(%a: !view {tile.facts = #facts}, %o: !view {tile.facts = #facts}, %n: index) attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  scf.for %i = %c0 to %n step %c16 {
+    %x = tile.load %a[%c0, %i] {atom = #tile.through_registers, buffer = !buffer, depth = 2, order = 0, role = "load"}
+       : !view -> tensor<16x16xbf16, #t>
+    %y = arith.addf %x, %x {tile.role = "use"} : tensor<16x16xbf16, #t>
+    tile.store %y, %o[%c0, %i] {role = "load"} : tensor<16x16xbf16, #t>, !view
+  }
+  tile.return
+}
+}

@@ -135,16 +135,3 @@ tile.kernel @skewed(%a: !tile.view<?xf32>, %n: index) {
   }
   tile.return
 }
-
-// -----
-
-tile.kernel @changed(%a: !tile.view<?xf32>, %n: index) {
-  tile.warp_groups(%a, %n : !tile.view<?xf32>, index) {
-    role #tile.role<"all", warps = 1, copies = 2, skew = 1> {
-      %x = arith.constant 1.0 : f32
-      // expected-error@+1 {{expected a role whose copies come to it together, since one of them changes the number for all, got role "all" with a skew of 1}}
-      %old = tile.atomic_rmw addf %a[%n], %x : !tile.view<?xf32>, [index], f32
-    }
-  }
-  tile.return
-}

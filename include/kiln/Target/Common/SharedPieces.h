@@ -58,8 +58,10 @@ inline constexpr int64_t kEngineAlignment = 1024;
 int64_t getChannelBytes(tile::ChannelType type);
 /// The bytes that an op needs to move elements through shared memory; zero if it needs none.
 int64_t getScratchBytes(mlir::Operation *op);
-/// Whether such an op is done once for all copies of a role, which then share its scratch.
+/// Whether such an op is done once for all copies of a role, which then share its scratch: of the
+/// role whose region it stands in, or of one that shall run it.
 bool isOfAllCopies(mlir::Operation *op);
+bool isOfAllCopies(mlir::Operation *op, tile::RoleAttr role);
 /// The bytes that a role has of which each copy has so many for itself.
 int64_t getBytesOfCopies(int64_t bytes, tile::RoleAttr role);
 

@@ -126,11 +126,13 @@ static int64_t getAtomicBytes(Operation *op) {
 }
 
 /// One number is changed once for all copies of a role, which all see what it was.
-bool kiln::isOfAllCopies(Operation *op) {
-  RoleAttr role = isa<AtomicRMWOp, AtomicCASOp>(op) ? WarpGroupsOp::getRoleOf(op) : RoleAttr();
-  return role && role.getCopies() > 1 && !isa<RankedTensorType>(op->getResult(0).getType()) &&
+bool kiln::isOfAllCopies(Operation *op, RoleAttr role) {
+  return isa<AtomicRMWOp, AtomicCASOp>(op) && role && role.getCopies() > 1 &&
+         !isa<RankedTensorType>(op->getResult(0).getType()) &&
          !takesTurns(op->getParentOfType<KernelOp>(), role);
 }
+
+bool kiln::isOfAllCopies(Operation *op) { return isOfAllCopies(op, WarpGroupsOp::getRoleOf(op)); }
 
 /// Scratch of the first copy of the role, which all of them use.
 static Value getFirstShared(ThreadContext &context, Operation *op) {
