@@ -129,7 +129,6 @@ static void describeCore(ModuleOp module, const Figures &figures) {
 
 FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &request) const {
   llvm::LLVMContext context;
-  context.setDiscardValueNames(true); // nobody reads those of elements
   OwningOpRef<ModuleOp> numbered = module.clone();
   FailureOr<SourcePlaces> places = numberLocations(*numbered);
   if (failed(places))
@@ -145,6 +144,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
     if (failed(linkForeign(module, *code, foreign)))
       return failure();
   }
+  context.setDiscardValueNames(true); // what text has names is read, and nobody reads those of elements
   auto prepare = [&](llvm::Module &code, llvm::TargetMachine &machine) -> llvm::Error {
     if (llvm::Error error = lowerToHost(code, machine, *places))
       return error;
