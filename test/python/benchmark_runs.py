@@ -48,7 +48,7 @@ def weights_of(scores: np.ndarray) -> np.ndarray:
 
 
 def attention(run: Run, rng: np.random.Generator) -> None:
-    (q, k, v), out = normal(rng, 3, 2, 50, 32, dtype=F32), poisoned(2, 50, 32, dtype=F32)
+    (q, k, v), out = normal(rng, 3, 2, 40, 32, dtype=F32), poisoned(2, 40, 32, dtype=F32)
     run("attention", q, k, v, out, 0.25, BM=32, BN=32, D=32)
     scores = exact(q) @ exact(k).swapaxes(1, 2) * 0.25
     check(out, weights_of(scores) @ exact(v), 2e-6)
@@ -139,7 +139,7 @@ def plain_gemm(run: Run, rng: np.random.Generator) -> None:
 def plain_attention(run: Run, rng: np.random.Generator) -> None:
     """Rows of one head that fill no tile, and those of two that do."""
     size = 64
-    for heads, n in ((1, 100), (2, 128)):
+    for heads, n in ((1, 100), (2, 64)):
         (q, k, v), o = normal(rng, 3, heads * n, size), poisoned(heads * n, size)
         run("attention", q, k, v, o, n, 1.4426950408889634 / size**0.5, CAUSAL=True, D=size,
             BM=64, BN=64)  # fmt: skip

@@ -92,7 +92,7 @@ def attention(run: Run, rng: np.random.Generator) -> None:
 
 
 def python_attention(run: Run, rng: np.random.Generator) -> None:
-    for heads, n in ((1, 200), (2, 256)):
+    for heads, n in ((1, 200), (2, 128)):
         for causal in (False, True):
             check_attention(partial(run, "attention"), rng, heads, n, causal)
 
@@ -101,7 +101,7 @@ def attention_by_waves(run: Run, rng: np.random.Generator) -> None:
     for width in (64, 128):
         known = module_of("benchmarks", "pinned_kernels").heads_of(width)
         launch = partial(run, "attention_by_waves", **known)
-        for heads, n in ((1, 200), (2, 256), (1, 7)):
+        for heads, n in ((1, 200), (2, 128), (1, 7)):
             for causal in (False, True):
                 check_attention(launch, rng, heads, n, causal, width)
 
