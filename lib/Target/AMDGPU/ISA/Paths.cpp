@@ -187,7 +187,8 @@ public:
     size_t apart = putBy.size();
     for (auto it = putBy.begin(); it != putBy.end();)
       it = other.hasLane(*it) ? putBy.erase(it) : std::next(it);
-    bool changed = registers.size() != count || putBy.size() != apart || condition < other.condition;
+    bool changed =
+        registers.size() != count || putBy.size() != apart || condition < other.condition;
     condition |= other.condition;
     return changed;
   }

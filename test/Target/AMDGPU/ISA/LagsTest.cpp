@@ -146,8 +146,7 @@ TEST(Lags, WhatNobodyDeclaresIsNoProof) {
     return "  v_readfirstlane_b32 s9, v0\n  s_lshr_b32 s9, s9, 7\n"
            "  v_writelane_b32 v20, s9, 0\n  v_writelane_b32 v20, s14, 1\n"
            "  v_readlane_b32 s10, v20, " +
-           lane +
-           "\n  s_cmp_eq_u32 s10, 0\n  s_cbranch_scc1 .LBB0_6\n  s_barrier\n.LBB0_6:\n";
+           lane + "\n  s_cmp_eq_u32 s10, 0\n  s_cbranch_scc1 .LBB0_6\n  s_barrier\n.LBB0_6:\n";
   };
   EXPECT_EQ(check(putBy("1"), ""), "");
   EXPECT_THAT(check(putBy("0"), ""), HasSubstr(problem));
