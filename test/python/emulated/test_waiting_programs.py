@@ -215,9 +215,13 @@ def turned(x: kiln.View, y: kiln.View, z: kiln.View):
         (
             "gfx942",
             r'llvm\.fence syncscope\("workgroup"\) release|rocdl\.s\.waitcnt',
-            "nothing orders the two",
+            "a fence, or a wait of thread",
         ),
-        ("gfx1201", r'llvm\.fence syncscope\("workgroup"\) release', "nothing orders the two"),
+        (
+            "gfx1201",
+            r'llvm\.fence syncscope\("workgroup"\) release',
+            "a fence, or a wait of thread",
+        ),
     ],
 )
 def test_threads_that_nothing_orders(rng, chip: str, pattern: str, missing: str) -> None:
