@@ -80,6 +80,7 @@ public:
   bool looks() const;
   bool hasNews() const;
   void lookAgain() { ++lookRound; }
+  uint64_t countSteps() const { return steps; }
   std::string describeLook() const;
 
   // What threads ask for; see lib/Target/Emulated/LowerToHost.h.

@@ -131,6 +131,13 @@ bool Cluster::wake(bool anyway) {
   return hasNews;
 }
 
+uint64_t Cluster::countSteps() const {
+  uint64_t steps = 0;
+  for (const auto &block : blocks)
+    steps += block->countSteps();
+  return steps;
+}
+
 std::string Cluster::describeLook() const {
   for (const auto &block : blocks)
     if (block->looks())

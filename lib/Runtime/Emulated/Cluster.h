@@ -33,7 +33,9 @@ public:
   bool looks() const;
   /// Has those who do look again, if what they look at has changed or anyway; whether it did.
   bool wake(bool anyway);
-  /// The first of them, as "program (1, 0, 0) waits ..."; and what each thread does.
+  /// Steps that its programs have taken.
+  uint64_t countSteps() const;
+  /// The first of those who look, as "program (1, 0, 0) waits ..."; and what each thread does.
   std::string describeLook() const;
   std::string describeState() const;
 

@@ -130,22 +130,26 @@ std::string GlobalMemory::describe(const GridClash &clash, const GridEvent &own,
                       (range && !range->argument.empty() ? " of argument '" + range->argument + "'"
                                                          : " of global memory");
   const GridEvent &other = clash.other;
-  if (other.run == own.run) {
+  const char *others = clash.isRead ? "read" : other.isAtomic ? "access" : "write";
+  std::string by = nameOf(other.run, other.by), missing;
+  if (order.knows(own.run, own.by, other, /*isRead=*/true)) {
+    missing = "a fence, or a wait of " + by + " for its " + others +
+              ", in front of what tells of it: that alone orders no accesses to global memory";
+  } else if (other.run == own.run) {
     Clash alike{clash.isRead ? Clash::Kind::AfterRead : Clash::Kind::AfterWrite, 0, other.event,
                 clash.isRead};
     Agent first = own.by / names.threads * names.threads;
     return emulated::describe(order.orderOf(own.run), names, first, alike,
                               {own.event, own.by, own.site}, {other.event, other.by, other.site},
                               place, what, noun);
+  } else if (order.hasTold(other)) {
+    missing = by + " has told of it since by an atomic access that releases, but " +
+              nameOf(own.run, own.by) + " has acquired from none that knows of it";
+  } else {
+    missing = by + " has told no other program: behind its " + others +
+              " an atomic access must release, at device scope, and another one acquire";
   }
-  const char *others = clash.isRead ? "read" : other.isAtomic ? "access" : "write";
-  std::string by = nameOf(other.run, other.by);
   return std::string("a race: ") + what + " " + place + ", which " + by +
          (clash.isRead ? " reads" : " writes") + "; nothing orders the two\n  this " + noun + ": " +
-         who(own) + "\n  that " + others + ": " + who(other) + "\n  missing: " +
-         (order.hasTold(other)
-              ? by + " has told of it since by an atomic access that releases, but " +
-                    nameOf(own.run, own.by) + " has acquired from none that knows of it"
-              : by + " has told no other program: behind its " + others +
-                    " an atomic access must release, at device scope, and another one acquire");
+         who(own) + "\n  that " + others + ": " + who(other) + "\n  missing: " + missing;
 }

@@ -5,8 +5,10 @@
 using namespace kiln;
 using namespace kiln::emulated;
 
-/// How often those who look at global memory are given some looks more when nobody else can go on.
-static constexpr unsigned kMostLooks = 32;
+/// When nobody else can go on, those who look at global memory are given some looks more so often
+/// at least, and until they have taken so many steps.
+static constexpr unsigned kLeastRounds = 4;
+static constexpr uint64_t kLeastSteps = 1 << 18;
 /// Programs of whose threads a report tells.
 static constexpr size_t kMostTold = 8;
 
@@ -54,7 +56,8 @@ bool Grid::advance() {
     bool moved = false;
     for (size_t i = 0; i < running.size(); ++i) {
       Cluster &one = *running[i];
-      one.wake(/*anyway=*/false);
+      if (one.wake(/*anyway=*/false))
+        rounds = 0;
       bool movedHere = one.advance();
       moved |= movedHere;
       error = one.getError();
@@ -64,7 +67,7 @@ bool Grid::advance() {
         continue;
       idle.push_back(std::move(running[i]));
       running.erase(running.begin() + i);
-      looks = 0;
+      rounds = 0;
       return true;
     }
     if (moved)
@@ -77,12 +80,17 @@ bool Grid::advance() {
 
 bool Grid::goOn() {
   if (start()) {
-    looks = 0;
+    rounds = 0;
     return true;
   }
   if (running.empty() || !error.empty())
     return false;
-  if (++looks > kMostLooks) {
+  uint64_t steps = 0;
+  for (const auto &one : running)
+    steps += one->countSteps();
+  if (!rounds)
+    stepsBefore = steps;
+  if (++rounds > kLeastRounds && steps - stepsBefore > kLeastSteps) {
     error = describeDeadlock();
     return false;
   }

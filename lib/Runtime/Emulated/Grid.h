@@ -45,7 +45,9 @@ private:
   uint64_t next = 0;
   std::vector<std::unique_ptr<Cluster>> running, idle;
   Turns turns;
-  unsigned looks = 0; ///< that those who run were given since anything happened
+  /// Of looks that those who run were given since anything happened, and their steps before.
+  unsigned rounds = 0;
+  uint64_t stepsBefore = 0;
   std::string error;
   bool isWithoutMemory = false;
 };

@@ -30,5 +30,5 @@ tile.kernel @k(%x: !tile.view<?xf32>, %n: index) grid {
 // CHECK:      @kiln_emulated_names = constant [{{[0-9]+}} x i8] c"\00
 // CHECK-SAME:   sites.mlir\00call\00load\00store\00loop\00"
 // CHECK:      call void @kiln_emulated_access(ptr {{.*}}, i64 4, i32 1, ptr null, i32 [[#]])
-// CHECK:      call void @kiln_emulated_access(ptr {{.*}}, i64 4, i32 2, ptr null, i32 [[#]])
+// CHECK:      call void @kiln_emulated_access(ptr {{.*}}, i64 4, i32 2, ptr %{{[0-9]+}}, i32 [[#]])
 // CHECK:      call void @kiln_emulated_trip(i32 [[#]])
