@@ -274,11 +274,14 @@ def weakened(lines: list[str], covered: set[int]) -> Iterator[Mutant]:
             other = line.replace(PROXY, "kind = #nvvm.proxy_kind<async.global>")
             yield change(i, other, "another memory", i in covered)
         if polled := POLLED.match(line):
-            yield change(i, f"{polled[1]}llvm.mlir.constant(true) : i1", "without waiting")
+            new = f"{polled[1]}llvm.mlir.constant(true) : i1"
+            yield Mutant(f"without waiting in {shown(lines, i)}", {i: new}, is_drop=True)
         # A barrier that is a word: which half of its round a wave waits for.
         if 'llvm.icmp "eq"' in line and any("llvm.load " in x and " atomic" in x
                                             for x in lines[max(i - 4, 0) : i]):  # fmt: skip
             yield change(i, line.replace('"eq"', '"ne"'), "the other phase")
+            new = line.split("=")[0] + "= llvm.mlir.constant(false) : i1"
+            yield Mutant(f"without waiting in {shown(lines, i)}", {i: new}, is_drop=True)
         for pattern, op, number, what in (
             (PHASE, "xor", 1, "the other phase"),
             (BYTES, "add", 16, "more bytes"),
@@ -295,7 +298,7 @@ def assemble(text: str, target: str):
     """The artifact of a module in the LLVM dialect."""
     request = {
         "source": text.encode(), "source_name": "mutant.mlir", "kernel": None, "target": target,
-        "keep_stages": (), "opt_level": 3, "fast_math": 0, "options": "from=llvm", "isolation": 1,
+        "keep_stages": (), "opt_level": 3, "fast_math": 0, "options": "from=llvm", "isolation": 0,
     }  # fmt: skip
     artifact, _, _ = _native.compile(None, None, request)
     return artifact
