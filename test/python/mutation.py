@@ -61,7 +61,7 @@ WRITES = (
     rf"|{PRODUCT}|rocdl\.\S*load\S*lds"
 )
 OTHERS = r"nvvm\.(?:barrier id|cluster)"  # who comes to these may run other code
-MEET = rf"{OTHERS}|nvvm\.(?:barrier0\b|bar\.warp)|rocdl\.s\.barrier|{WAVE}"
+MEET = rf"{OTHERS}|nvvm\.(?:barrier0\b|bar\.warp)|rocdl\.s\.barrier|llvm\.{WAVE}"
 
 
 @dataclass(frozen=True)
@@ -84,18 +84,19 @@ def stand_ins(line: str) -> Iterator[list[StandIn]]:
         return [one(way, use, other)]
 
     text = line.strip()
-    for name, other in (
-        (r"nvvm\.barrier0(?!\w)", r"nvvm\.barrier0(?!\w)"),
-        (r"rocdl\.s\.barrier(?!\w)", r"rocdl\.s\.barrier(?!\w)"),
-        (r"nvvm\.barrier id", re.escape(text)),
-        (rf"nvvm\.bar\.warp|llvm\.{WAVE}", rf"(?:{MEET})"),
+    for name, other, heard in (
+        (r"nvvm\.barrier0(?!\w)", r"nvvm\.barrier0(?!\w)", HEARS),
+        (r"rocdl\.s\.barrier(?!\w)", r"rocdl\.s\.barrier(?!\w)", HEARS),
+        (r"nvvm\.barrier id", re.escape(text), HEARS),
+        (r"nvvm\.bar\.warp", rf"(?:{MEET})", HEARS),
+        (rf"llvm\.{WAVE}", rf"(?:{MEET})", LOADED),  # a wave looks at a word as one
     ):
         if re.match(name, text):
             yield rule(1, rf"{USES}|{TELLS}", other)
-            yield rule(-1, rf"{USES}|{HEARS}|{FENCES}", other)
+            yield rule(-1, rf"{USES}|{heard}|{FENCES}", other)
             # Reads go with reads.
             yield [one(1, rf"{WRITES}|{TELLS}", other),
-                   one(-1, rf"{WRITES}|{HEARS}|{FENCES}", other)]  # fmt: skip
+                   one(-1, rf"{WRITES}|{heard}|{FENCES}", other)]  # fmt: skip
     if text.startswith("nvvm.fence.proxy"):
         yield rule(1, rf"{ENGINE}|{TELLS}|{OTHERS}", re.escape(text))
         yield rule(-1, rf"{GENERIC}|{HEARS}|{MEET}", re.escape(text))

@@ -28,7 +28,7 @@ from kiln.runtime.loaded import LoadedKernel
 
 BF16 = ml_dtypes.bfloat16
 PLAY = r"\S+commit|nvvm\.bar|rocdl\.s\.barrier|llvm\.call_intrinsic"
-IMPLIED = "without waiting|the other phase"
+IMPLIED = "without waiting|the other phase|one arrival more in .*uinc_wrap"
 NEAREST = 12  # orders that are tried for one that stands in for another
 Launch = Callable[..., None]
 # Says of a kernel whether its numbers are right.
@@ -112,12 +112,15 @@ class Subject:
         others = [m for m in drops if not m.edits.keys() & mutant.edits.keys()]
         alike = [m for m in others if kind_of(m) == kind_of(mutant)]
         nearest = sorted(others, key=lambda m: abs(min(m.places) - at))[:NEAREST]
-        for group in (alike, *([m] for m in nearest)):
+        # A ring by itself: nobody waits for the others.
+        waits = [m for m in others if m.what.startswith("without waiting")]
+        alone = [[m for m in waits if m is not kept] for kept in waits[:NEAREST]]
+        for group in filter(None, (alike, *alone, *([m] for m in nearest))):
             key = "".join(m.what for m in group)
             if key not in self._clashes:
                 self._clashes[key] = self.clashes(*group)
             if self.clashes(*group, mutant) != self._clashes[key]:
-                return f"what is {group[0].what}" if len(group) == 1 else "others of its kind"
+                return f"what is {group[0].what}" if len(group) == 1 else "other orders"
         return ""
 
     def clashes(self, *mutants: mutation.Mutant) -> set[str]:

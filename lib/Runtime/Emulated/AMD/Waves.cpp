@@ -212,8 +212,8 @@ void meetLanes(const Lanes &lanes) { Block::current()->meetLanes(lanes); }
 /// A wave goes on by what its first lane has seen, so all of its lanes know what that one knows.
 void readFirstLane(const Lanes &lanes) {
   Block &block = *Block::current();
-  analysis::HappensBefore &order = block.getShared().order();
-  analysis::HappensBefore::Place seen;
+  kiln::analysis::HappensBefore &order = block.getShared().order();
+  kiln::analysis::HappensBefore::Place seen;
   order.release(block.getShared().agentOf(lanes.first), seen);
   for (unsigned lane = 1; lane < lanes.count; ++lane)
     order.acquire(block.getShared().agentOf(lanes.first + lane), seen);
