@@ -203,7 +203,8 @@ static SmallVector<int64_t> getFillTimes(ArrayRef<RingUse *> uses) {
   return times;
 }
 
-/// Whether a use of a ring fills its slot before another one in a trip, as far as their orders say it.
+/// Whether a use of a ring fills its slot before another one in a trip, as far as their orders say
+/// it.
 static bool isEarlier(RingUse &use, size_t place, RingUse &other, size_t otherPlace) {
   std::optional<int64_t> order = use.loads.front().getOrder();
   std::optional<int64_t> otherOrder = other.loads.front().getOrder();
