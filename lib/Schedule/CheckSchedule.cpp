@@ -274,6 +274,16 @@ static SmallVector<int64_t> getFillTimes(ArrayRef<RingUse *> uses) {
   return times;
 }
 
+/// Whether a use of a ring fills its slot before another one in a trip, as far as their orders say
+/// it.
+static bool isEarlier(RingUse &use, size_t place, RingUse &other, size_t otherPlace) {
+  std::optional<int64_t> order = use.loads.front().getOrder();
+  std::optional<int64_t> otherOrder = other.loads.front().getOrder();
+  if (order && otherOrder)
+    return *order < *otherOrder;
+  return !order && !otherOrder && place < otherPlace;
+}
+
 /// Uses of one ring go round its slots in the order of the source: what fills a slot of a later
 /// iteration has to wait for who fills it before, whose stage may be later still.
 static LogicalResult checkFills(Ring &ring) {
@@ -288,9 +298,8 @@ static LogicalResult checkFills(Ring &ring) {
         std::pair<size_t, int64_t> at = findUseBefore(place, times.size(), depth);
         size_t before = at.first;
         int64_t time = times[place] + at.second;
-        bool isSaid =
-            uses[place]->loads.front().getOrder() || uses[before]->loads.front().getOrder();
-        if (time < times[before] || (time == times[before] && place < before && !isSaid))
+        if (time < times[before] ||
+            (time == times[before] && isEarlier(*uses[place], place, *uses[before], before)))
           return place;
       }
       return std::nullopt;
@@ -301,11 +310,13 @@ static LogicalResult checkFills(Ring &ring) {
     int64_t least = ring.depth;
     while (findEarly(++least))
       ;
+    size_t before = findUseBefore(*early, times.size(), ring.depth).first;
+    bool isLaterStage = times[*early] < times[before];
     InFlightDiagnostic error = uses[*early]->getSite()->emitOpError("expected at least ")
                                << least << " slots ('depth') of the ring, since it fills a slot "
-                               << "that another load of the ring has to fill before, at a later "
-                               << "stage, got " << ring.depth;
-    size_t before = findUseBefore(*early, times.size(), ring.depth).first;
+                               << "that another load of the ring has to fill before, "
+                               << (isLaterStage ? "at a later stage" : "later in a trip ('order')")
+                               << ", got " << ring.depth;
     error.attachNote(uses[before]->getSite()->getLoc()) << "the other load";
     return error;
   }

@@ -212,3 +212,26 @@ tile.kernel @overtakes(%a: !view {tile.facts = #facts}, %c: !view) attributes {t
   tile.return
 }
 }
+
+// -----
+
+// Two loads of a trip go round one slot: the one that is used last is loaded first.
+!view = !tile.view<?x?xf32, strides [?, 1]>
+#facts = #tile.facts<noalias, pointer = 16, strides = [16, 4], extents = [16, 16]>
+#roles = [#tile.role<"load", warps = 1>, #tile.role<"use", warps = 4>]
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+tile.kernel @turned(%a: !view {tile.facts = #facts}, %c: !view) attributes {tile.roles = #roles} {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n = tile.dim %a, 1 : !view
+  scf.for %k = %c0 to %n step %c16 {
+    // expected-note@+1 {{the other load}}
+    %x = tile.load %a[%c0, %k] {tile.atom = "cp_async", ring = "r", depth = 1, order = 1, role = "load"} : !view -> tensor<32x16xf32>
+    tile.store %x, %c[%c0, %k] {role = "use"} : tensor<32x16xf32>, !view
+    // expected-error@+1 {{expected at least 2 slots ('depth') of the ring, since it fills a slot that another load of the ring has to fill before, later in a trip ('order'), got 1}}
+    %y = tile.load %a[%c16, %k] {tile.atom = "cp_async", ring = "r", order = 0, role = "load"} : !view -> tensor<32x16xf32>
+    tile.store %y, %c[%c16, %k] {role = "use"} : tensor<32x16xf32>, !view
+  }
+  tile.return
+}
+}

@@ -61,7 +61,7 @@ WRITES = (
     rf"|{PRODUCT}|rocdl\.\S*load\S*lds"
 )
 OTHERS = r"nvvm\.(?:barrier id|cluster)"  # who comes to these may run other code
-MEET = rf"{OTHERS}|nvvm\.(?:barrier0\b|bar\.warp)|rocdl\.s\.barrier|{WAVE}"
+MEET = rf"{OTHERS}|nvvm\.(?:barrier0\b|bar\.warp)|rocdl\.s\.barrier|llvm\.{WAVE}"
 
 
 @dataclass(frozen=True)
@@ -84,18 +84,19 @@ def stand_ins(line: str) -> Iterator[list[StandIn]]:
         return [one(way, use, other)]
 
     text = line.strip()
-    for name, other in (
-        (r"nvvm\.barrier0(?!\w)", r"nvvm\.barrier0(?!\w)"),
-        (r"rocdl\.s\.barrier(?!\w)", r"rocdl\.s\.barrier(?!\w)"),
-        (r"nvvm\.barrier id", re.escape(text)),
-        (rf"nvvm\.bar\.warp|llvm\.{WAVE}", rf"(?:{MEET})"),
+    for name, other, heard in (
+        (r"nvvm\.barrier0(?!\w)", r"nvvm\.barrier0(?!\w)", HEARS),
+        (r"rocdl\.s\.barrier(?!\w)", r"rocdl\.s\.barrier(?!\w)", HEARS),
+        (r"nvvm\.barrier id", re.escape(text), HEARS),
+        (r"nvvm\.bar\.warp", rf"(?:{MEET})", HEARS),
+        (rf"llvm\.{WAVE}", rf"(?:{MEET})", LOADED),  # a wave looks at a word as one
     ):
         if re.match(name, text):
             yield rule(1, rf"{USES}|{TELLS}", other)
-            yield rule(-1, rf"{USES}|{HEARS}|{FENCES}", other)
+            yield rule(-1, rf"{USES}|{heard}|{FENCES}", other)
             # Reads go with reads.
             yield [one(1, rf"{WRITES}|{TELLS}", other),
-                   one(-1, rf"{WRITES}|{HEARS}|{FENCES}", other)]  # fmt: skip
+                   one(-1, rf"{WRITES}|{heard}|{FENCES}", other)]  # fmt: skip
     if text.startswith("nvvm.fence.proxy"):
         yield rule(1, rf"{ENGINE}|{TELLS}|{OTHERS}", re.escape(text))
         yield rule(-1, rf"{GENERIC}|{HEARS}|{MEET}", re.escape(text))
@@ -274,11 +275,14 @@ def weakened(lines: list[str], covered: set[int]) -> Iterator[Mutant]:
             other = line.replace(PROXY, "kind = #nvvm.proxy_kind<async.global>")
             yield change(i, other, "another memory", i in covered)
         if polled := POLLED.match(line):
-            yield change(i, f"{polled[1]}llvm.mlir.constant(true) : i1", "without waiting")
+            new = f"{polled[1]}llvm.mlir.constant(true) : i1"
+            yield Mutant(f"without waiting in {shown(lines, i)}", {i: new}, is_drop=True)
         # A barrier that is a word: which half of its round a wave waits for.
         if 'llvm.icmp "eq"' in line and any("llvm.load " in x and " atomic" in x
                                             for x in lines[max(i - 4, 0) : i]):  # fmt: skip
             yield change(i, line.replace('"eq"', '"ne"'), "the other phase")
+            new = line.split("=")[0] + "= llvm.mlir.constant(false) : i1"
+            yield Mutant(f"without waiting in {shown(lines, i)}", {i: new}, is_drop=True)
         for pattern, op, number, what in (
             (PHASE, "xor", 1, "the other phase"),
             (BYTES, "add", 16, "more bytes"),
@@ -295,7 +299,7 @@ def assemble(text: str, target: str):
     """The artifact of a module in the LLVM dialect."""
     request = {
         "source": text.encode(), "source_name": "mutant.mlir", "kernel": None, "target": target,
-        "keep_stages": (), "opt_level": 3, "fast_math": 0, "options": "from=llvm", "isolation": 1,
+        "keep_stages": (), "opt_level": 3, "fast_math": 0, "options": "from=llvm", "isolation": 0,
     }  # fmt: skip
     artifact, _, _ = _native.compile(None, None, request)
     return artifact

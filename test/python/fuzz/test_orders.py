@@ -5,9 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import schedule_check
 import whole_programs
 from schedule_chips import CHIPS
 from seeds import seed_of_commit
+from test_random_schedules import SIZE, product
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "utils/lib/fuzz"))
@@ -26,6 +28,18 @@ def test_every_example_is_right_on_every_emulated_chip(chip: str) -> None:
     for name in whole_programs.CASES:
         said = soaks.perform_subject(None, (whole_programs.Example(name, chip), (), seed))
         assert not said, f"{name} with KILN_EMULATED_SEED={seed}: {said}"
+
+
+def test_waves_that_wait_for_words_are_accused_in_no_order(monkeypatch) -> None:
+    """What their first lane has seen, all lanes know."""
+    brought = {"role": "load", "atom": "through_registers"}
+    roles = [{"name": "mma", "warps": 2}, {"name": "load", "warps": 2}]
+    pins = {"kernel": {"roles": roles}, "x": brought, "y": brought,
+            "d": {"role": "mma", "atom": "matrix"}, "loop": {"depth": 2}}  # fmt: skip
+    case = product(pins, [SIZE | {"k": 160}], "gfx942")
+    for seed in range(1, 6):
+        monkeypatch.setenv("KILN_EMULATED_SEED", str(seed))
+        assert schedule_check.check(case) == "", seed
 
 
 def test_each_example_in_python_has_a_case() -> None:

@@ -124,10 +124,9 @@ def perform_subject(_, job):
     """What an emulated chip finds wrong with a kernel that is changed so, or with it as it is."""
     subject, mutants, seed = job
     os.environ["KILN_EMULATED_SEED"] = str(seed)
-    if mutants and not subject.find(*mutants):
-        other = subject.stand_in(*mutants)
-        return f"{STOOD_IN}{other.what}" if other else ""
-    return subject.find(*mutants)
+    said = subject.find(*mutants)
+    other = subject.stand_in(*mutants) if mutants and not said else ""
+    return f"{STOOD_IN}{other}" if other else said
 
 
 STOOD_IN = "another order stands in: "

@@ -215,7 +215,14 @@ void sleep(const Lanes &) {
 
 void meetLanes(const Lanes &lanes) { Block::current()->meetLanes(lanes); }
 
+/// A wave goes on by what its first lane has seen, so all of its lanes know what that one knows.
 void readFirstLane(const Lanes &lanes) {
+  Block &block = *Block::current();
+  kiln::analysis::HappensBefore &order = block.getShared().order();
+  kiln::analysis::HappensBefore::Place seen;
+  order.release(block.getShared().agentOf(lanes.first), seen);
+  for (unsigned lane = 1; lane < lanes.count; ++lane)
+    order.acquire(block.getShared().agentOf(lanes.first + lane), seen);
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     lanes.write(lane, 0, lanes.read<uint32_t>(0, 0));
 }
