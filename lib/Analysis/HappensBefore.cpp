@@ -17,11 +17,18 @@ void Clock::join(const Clock &other) {
     ticks[i] = std::max(ticks[i], other.ticks[i]);
 }
 
-bool Clock::covers(const Clock &other) const {
-  for (size_t i = 0; i < other.ticks.size(); ++i)
-    if (other.ticks[i] > get(Agent(i)))
-      return false;
-  return true;
+std::pair<bool, bool> Clock::compare(const Clock &other) const {
+  size_t common = std::min(ticks.size(), other.ticks.size());
+  // Without branches, so that many are compared at a time.
+  unsigned isMore = 0, isLess = 0;
+  for (size_t i = 0; i < common; ++i) {
+    isMore |= ticks[i] > other.ticks[i];
+    isLess |= ticks[i] < other.ticks[i];
+  }
+  auto hasAny = [&](const std::vector<Tick> &of) {
+    return std::any_of(of.begin() + common, of.end(), [](Tick tick) { return tick != 0; });
+  };
+  return {isMore || hasAny(ticks), isLess || hasAny(other.ticks)};
 }
 
 HappensBefore::HappensBefore(unsigned threads, unsigned lanes) : lanes(lanes), views(threads) {
@@ -41,8 +48,9 @@ HappensBefore::PairHash::operator()(const std::pair<const Clock *, const Clock *
 /// What both have.
 static std::shared_ptr<const Clock> merge(const std::shared_ptr<const Clock> &a,
                                           const std::shared_ptr<const Clock> &b) {
-  if (b->covers(*a) || a->covers(*b))
-    return b->covers(*a) ? b : a;
+  auto [isMore, isLess] = a->compare(*b);
+  if (!isMore || !isLess)
+    return isMore ? a : b;
   auto made = std::make_shared<Clock>(*a);
   made->join(*b);
   return made;

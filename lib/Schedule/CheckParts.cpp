@@ -66,7 +66,21 @@ static LogicalResult checkCopies(DotOp dot, RoleAttr role) {
   return success();
 }
 
+/// What the dot itself says holds for the last of its parts: what comes behind it has their sum.
+static LogicalResult checkStage(DotOp dot) {
+  ArrayRef<int64_t> stages = dot.getPartStages().value_or(ArrayRef<int64_t>());
+  int64_t last = 0;
+  for (size_t number = 0; number < stages.size() / 2; ++number)
+    last = std::max(last, stages[2 * number + 1]);
+  if (stages.empty() || !dot.getStage() || int64_t(*dot.getStage()) == last)
+    return success();
+  return dot.emitOpError("expected 'stage' to be that of the last dot in 'part_stages', ")
+         << last << ", got " << *dot.getStage();
+}
+
 LogicalResult kiln::checkParts(DotOp dot, RoleAttr role) {
+  if (failed(checkStage(dot)))
+    return failure();
   std::array<int64_t, 3> parts = countParts(dot);
   if (auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr())) {
     std::array<int64_t, 3> extents = atom.getExtents();

@@ -7,7 +7,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace kiln {
@@ -18,28 +17,6 @@ namespace kiln {
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
-
-/// The traces of all roles and their copies, of each of these programs.
-static FailureOr<std::vector<protocol::Trace>> traceAll(WarpGroupsOp groups,
-                                                        ArrayRef<protocol::Instance> programs,
-                                                        const protocol::Overlaps &overlaps,
-                                                        const protocol::Followed &followed) {
-  std::vector<protocol::Trace> traces;
-  size_t copies = 0;
-  for (unsigned role = 0; role < groups.getRoles().size(); ++role)
-    copies += groups.getRole(role).getCopies();
-  traces.reserve(copies * programs.size()); // a trace is long, and would be copied
-  for (const protocol::Instance &program : programs)
-    for (unsigned role = 0; role < groups.getRoles().size(); ++role)
-      for (unsigned copy = 0; copy < groups.getRole(role).getCopies(); ++copy) {
-        FailureOr<protocol::Trace> trace =
-            protocol::trace(groups, role, copy, program, overlaps, followed);
-        if (failed(trace))
-          return failure();
-        traces.push_back(std::move(*trace));
-      }
-  return traces;
-}
 
 static bool hasPairs(WarpGroupsOp groups) {
   return llvm::any_of(groups.getCaptures().getTypes(), [](Type type) {
@@ -55,7 +32,7 @@ static void addSteps(WarpGroupsOp groups, const protocol::Trace &trace,
   constexpr unsigned kInFront = 3;
   constexpr int64_t kRounds = 2;
   std::array<uint64_t, kInFront> inFront = {};
-  uint64_t who = llvm::hash_combine(trace.role, trace.copy, trace.program, trace.skips);
+  uint64_t who = protocol::getName({trace.role, trace.copy, trace.program, trace.skips});
   for (const protocol::Event &event : trace.events) {
     ChannelOp channel =
         event.usesChannel() ? protocol::getChannel(groups, event.channel) : ChannelOp();
@@ -63,14 +40,16 @@ static void addSteps(WarpGroupsOp groups, const protocol::Trace &trace,
     int64_t round = channel                ? std::min(event.position / depth, kRounds)
                     : event.isWaitForOwn() ? event.position
                                            : 0;
-    uint64_t step = llvm::hash_combine(event.op, event.kind, event.who, event.piece, event.slot,
-                                       event.buffer, round);
+    uint64_t step = protocol::getName({uint64_t(reinterpret_cast<uintptr_t>(event.op)),
+                                       uint64_t(event.kind) << 8 | uint64_t(event.who),
+                                       uint64_t(reinterpret_cast<uintptr_t>(event.piece)),
+                                       uint64_t(event.slot), event.buffer, uint64_t(round)});
     for (const protocol::Reach &reach : event.reaches)
-      step = llvm::hash_combine(step, reach.programs, reach.bytes);
-    steps.push_back(llvm::hash_combine(who, step, inFront[0], inFront[1], inFront[2]));
+      step = protocol::getName({step, reach.programs, uint64_t(reach.bytes)});
+    steps.push_back(protocol::getName({who, step, inFront[0], inFront[1], inFront[2]}));
     inFront = {step, inFront[0], inFront[1]};
   }
-  steps.push_back(llvm::hash_combine(who, inFront[0], inFront[1], inFront[2]));
+  steps.push_back(protocol::getName({who, inFront[0], inFront[1], inFront[2]}));
 }
 
 namespace {
@@ -84,12 +63,14 @@ public:
   LogicalResult run();
 
 private:
+  FailureOr<std::vector<protocol::Trace>> traceAll(ArrayRef<protocol::Instance> programs);
   LogicalResult checkOn(const protocol::Instance &launch);
   LogicalResult checkPublishing();
 
   WarpGroupsOp groups;
   protocol::Overlaps overlaps;
   protocol::Followed followed;
+  protocol::Memo memo;
   protocol::Rounds rounds;
   bool isChecked = false;
   /// The steps that were gone through.
@@ -103,12 +84,33 @@ private:
 };
 } // namespace
 
+/// The traces of all roles and their copies, of each of these programs.
+FailureOr<std::vector<protocol::Trace>> Checker::traceAll(ArrayRef<protocol::Instance> programs) {
+  size_t copies = 0, number = 0;
+  for (unsigned role = 0; role < groups.getRoles().size(); ++role)
+    copies += groups.getRole(role).getCopies();
+  std::vector<protocol::Trace> traces(copies * programs.size());
+  // What the two programs of a pair do together, they do each in its own way.
+  size_t count = usesPairs ? 1 : programs.size();
+  for (unsigned role = 0; role < groups.getRoles().size(); ++role)
+    for (unsigned copy = 0; copy < groups.getRole(role).getCopies(); ++copy, ++number)
+      for (size_t first = 0; first < programs.size(); first += count) {
+        FailureOr<std::vector<protocol::Trace>> made = protocol::trace(
+            groups, role, copy, programs.slice(first, count), overlaps, followed, memo);
+        if (failed(made))
+          return failure();
+        for (auto [i, trace] : llvm::enumerate(*made))
+          traces[(first + i) * copies + number] = std::move(trace);
+      }
+  return traces;
+}
+
 /// Instances on which a role runs too long are left out: nested loops of small steps run through
 /// the large extents, and go round each ring with the small ones.
 LogicalResult Checker::checkOn(const protocol::Instance &launch) {
   std::vector<protocol::Instance> programs = launch.getProgramsOfCluster(cluster, sharesTiles);
   const protocol::Instance &instance = programs.front();
-  FailureOr<std::vector<protocol::Trace>> traces = traceAll(groups, programs, overlaps, followed);
+  FailureOr<std::vector<protocol::Trace>> traces = traceAll(programs);
   if (failed(traces))
     return failure();
   auto isLong = [](const protocol::Trace &trace) { return trace.tooLong != nullptr; };

@@ -35,7 +35,6 @@ private:
   };
 
   LogicalResult check();
-  LogicalResult checkStage();
   LogicalResult checkPlaces(ArrayRef<Part> all, size_t number, bool hasReads);
   PartPlace getPlace(size_t number, bool ofDot);
   void makeRoom();
@@ -87,17 +86,6 @@ PartPlace DotRealiser::getPlace(size_t number, bool ofDot) {
   if (!orders.empty())
     place.order = builder.getI64IntegerAttr(*dot.getOrder() + orders[at]);
   return place;
-}
-
-/// What the dot itself says holds for the last of its parts: what comes behind it has their sum.
-LogicalResult DotRealiser::checkStage() {
-  int64_t last = 0;
-  for (size_t number = 0; number < stages.size() / 2; ++number)
-    last = std::max(last, stages[2 * number + 1]);
-  if (stages.empty() || findNumber(dot, "stage") == last)
-    return success();
-  return dot.emitOpError("expected 'stage' to be that of the last dot in 'part_stages', ")
-         << last << ", got " << *dot.getStage();
 }
 
 /// A part's dot comes behind the reads that it needs and behind the dot that it adds to.
@@ -203,7 +191,7 @@ void DotRealiser::replaceResult() {
 }
 
 LogicalResult DotRealiser::realise() {
-  if (failed(check()) || failed(checkStage()))
+  if (failed(check()))
     return failure();
   makeRoom();
   SmallVector<Part> all;

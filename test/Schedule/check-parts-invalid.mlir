@@ -44,3 +44,20 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
     tile.return
   }
 }
+
+// -----
+
+module attributes {tile.target = #nvptx.target<chip = "sm_80">} {
+  tile.kernel @stages(%x: !tile.view<?x?xbf16>, %n: index) attributes {
+      tile.roles = [#tile.role<"mma", warps = 4>]} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %s = arith.constant dense<0.0> : tensor<64x64xf32>
+    %a = tile.load %x[%c0, %c0] {role = "mma"} : !tile.view<?x?xbf16> -> tensor<64x64xbf16>
+    scf.for %i = %c0 to %n step %c1 {
+      // expected-error @+1 {{expected 'stage' to be that of the last dot in 'part_stages', 2, got 0}}
+      %d = tile.dot %a, %a, %s {role = "mma", stage = 0, parts = array<i64: 1, 1, 2>, part_stages = array<i64: 2, 2, 2, 2>} : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    }
+    tile.return
+  }
+}

@@ -46,8 +46,9 @@ public:
   Tick get(Agent agent) const { return agent < ticks.size() ? ticks[agent] : 0; }
   void raise(Agent agent, Tick tick);
   void join(const Clock &other);
-  /// Whether it has all that the other one has.
-  bool covers(const Clock &other) const;
+  /// Whether it has something that the other one has not, and the other one something that it has
+  /// not.
+  std::pair<bool, bool> compare(const Clock &other) const;
   bool isEmpty() const { return ticks.empty(); }
   size_t size() const { return ticks.size(); }
 
@@ -89,6 +90,8 @@ public:
     Knowledge last, acquired;
     uint64_t time = 0;
   };
+  /// Has a thread know what another one knows, and nothing else: it stands for a new one.
+  void know(Agent thread, Agent like) { views[thread].knows = views[like].knows; }
   void release(Agent thread, Place &place);
   void acquire(Agent thread, Place &place);
   /// A thread hears of agents of other orders; and what it has heard.

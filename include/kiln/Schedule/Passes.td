@@ -197,6 +197,10 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     rings apart (`ring = "apart0"`) where one stands behind uses of another: each is as far ahead as
     its own readers let it.
 
+    A role that fills a ring of its own hands over what it makes of it as many trips later as it
+    reads it; what it loads for others, of which nobody says a stage, is as many stages later as
+    those rings have slots too few for that, so that the roles do not wait for one another.
+
     Where the source says orders of some of a role's ops in a loop, and they are not those from 0 on,
     each is a place among all of the role's ops there, and the others have the places that are left,
     as in the source.
@@ -220,7 +224,8 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     %w = arith.truncf %e {tile.order = 3, tile.stage = 0}
     %o = tile.dot %w, %v, %sum {in_flight = 0, order = 1, stage = 1}
     ```
-    The tests are `test/Schedule/decide-stages.mlir` and `decide-write-stages.mlir`.
+    The tests are `test/Schedule/decide-stages.mlir`, `decide-stages-delayed.mlir` and
+    `decide-write-stages.mlir`.
   }];
 }
 
@@ -322,7 +327,8 @@ def CompleteStages : Schedule_Pass<"tile-complete-stages"> {
     puts parts of a dot in flight together, come as late as their users let them, but a get stays in
     front of accesses of memory that may meet another role's, and of stores over what its slot was
     copied from. What a role writes for its own dots it writes no more trips ahead than the ring has
-    slots for. An op without an order stays behind the op that it follows in the
+    slots for. Beside a loop of the trip in which a role waits for another, all that it gets from that
+    one, or puts for it, is as late as the latest of it. An op without an order stays behind the op that it follows in the
     source, and comes behind what it needs. The rule is `completePins` of `lib/Schedule/Problem`.
     Only attributes are added.
 
@@ -338,7 +344,8 @@ def CompleteStages : Schedule_Pass<"tile-complete-stages"> {
     %u = arith.negf %t {tile.order = 1, tile.stage = 0}
     tile.store %u, %b[%i, %c0] {order = 2, stage = 1}
     ```
-    The tests are `test/Schedule/complete-stages.mlir` and `realise-stages-invalid.mlir`.
+    The tests are `test/Schedule/complete-stages.mlir`, `complete-stages-nests.mlir` and
+    `realise-stages-invalid.mlir`.
   }];
 }
 

@@ -49,13 +49,16 @@ def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
     - rings that together with all else in shared memory do not fit it;
     - loads with `multicast` that the programs which share their tiles out may not make alike: of
       different tiles, or under loops and conditions that depend on which of them it is;
+    - what copies of a role cannot do: store a tile by an engine that they do not share out evenly,
+      or, if they lag behind one another, change a number in memory for all;
+    - stores over a tile by the role that has it copied for others;
     - sums of products in flight that the role's registers cannot hold. Only what surely lies in
       registers counts: the assembler makes other values late, or again, and has the last word.
 
     What goes from role to role inside conditions and between loops, `tile-check-protocol` proves on
     the realised kernel, and `tile-plan-shared-memory` counts scratch as it is lowered.
-    The tests are `test/Schedule/check-schedule-invalid.mlir`, `check-schedule-limits-invalid.mlir`
-    and `check-clusters-invalid.mlir`.
+    The tests are `test/Schedule/check-schedule-invalid.mlir`, `check-schedule-copies-invalid.mlir`,
+    `check-schedule-limits-invalid.mlir` and `check-clusters-invalid.mlir`.
   }];
 }
 

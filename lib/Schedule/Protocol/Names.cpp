@@ -68,7 +68,7 @@ void Tracer::nameResults(Operation *op) {
   };
   if (!isMemoryEffectFree(op) || !llvm::all_of(op->getResultTypes(), isNamed))
     return;
-  auto [kind, isNew] = kinds.try_emplace(op);
+  auto [kind, isNew] = memo.kinds.try_emplace(op);
   if (isNew)
     kind->second = getKind(op);
   uint64_t name = kind->second;
@@ -80,6 +80,7 @@ void Tracer::nameResults(Operation *op) {
       if (isInside(operand))
         continue;
       Known it = get(operand);
+      diverges |= it.kind == Known::Varying;
       if (it.kind != Known::Number && it.kind != Known::Named)
         return WalkResult::interrupt();
       name = mix(name, uint64_t(it.value));
@@ -95,7 +96,7 @@ void Tracer::nameResults(Operation *op) {
 /// The whole numbers that the kernel's of a type are compared with, or if none are, those of any
 /// type; the least first.
 ArrayRef<int64_t> Tracer::getCompared(Type type) {
-  auto [at, isNew] = compared.try_emplace(type);
+  auto [at, isNew] = memo.compared.try_emplace(type);
   if (!isNew)
     return at->second;
   SmallVector<int64_t> alike, all;
@@ -127,5 +128,6 @@ void Tracer::setNamed(Value value, uint64_t name) {
 
 /// What a role has of its tensors, and no other.
 void Tracer::nameOwn(Value value) {
+  diverges |= together.size() > 1;
   setNamed(value, getName({result.role, uint64_t(counts++), instance.getNumber()}));
 }

@@ -157,7 +157,7 @@ struct State {
     if (event.kind == Event::Fill) {
       fill(trace, event, countArrivals(role, event.op));
       for (const Reach &reach : event.reaches)
-        for (unsigned program : getPrograms(reach))
+        for (unsigned program : getPrograms(reach.programs))
           brought[getUse(getCounting(program, event), event.channel, event.position)] +=
               reach.bytes;
     } else if (event.kind == Event::Release) {
@@ -166,7 +166,7 @@ struct State {
       if (event.reaches.empty())
         released[use] += arrivals;
       for (const Reach &reach : event.reaches)
-        for (unsigned program : getPrograms(reach)) {
+        for (unsigned program : getPrograms(reach.programs)) {
           Use there = getUse(program, event.channel, event.position);
           released[there] += arrivals;
           told[{there.first, {there.second, trace.program}}] += arrivals;
@@ -218,10 +218,6 @@ private:
     if (isShared)
       announced[use] += programs * put.getBytes();
   }
-  static SmallVector<unsigned> getPrograms(const Reach &reach) {
-    return llvm::filter_to_vector(llvm::seq<unsigned>(0, 64),
-                                  [&](unsigned bit) { return reach.programs >> bit & 1; });
-  }
   /// The use of the slot before this one; negative if there is none.
   int64_t getBefore(const Event &event) {
     return event.position - getChannel(groups, event.channel).getType().getDepth();
@@ -243,7 +239,7 @@ private:
       return told[{use.first, {use.second, program}}] >= countReleases(groups, event.channel);
     };
     for (const Reach &reach : event.reaches)
-      for (unsigned program : getPrograms(reach))
+      for (unsigned program : getPrograms(reach.programs))
         if (!isTold(getCounting(program, event)))
           return program;
     unsigned first = getCounting(trace.program, event);

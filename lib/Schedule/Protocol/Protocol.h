@@ -47,7 +47,9 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/bit.h"
 #include <array>
+#include <memory>
 #include <vector>
 
 namespace kiln::protocol {
@@ -137,6 +139,14 @@ struct Reach {
   int64_t bytes = 0;
 };
 
+/// Those of a mask.
+inline llvm::SmallVector<unsigned, 8> getPrograms(uint64_t mask) {
+  llvm::SmallVector<unsigned, 8> programs;
+  for (; mask; mask &= mask - 1)
+    programs.push_back(llvm::countr_zero(mask));
+  return programs;
+}
+
 /// One thing that a copy of a role does to a channel, to memory, or with others.
 struct Event {
   enum Kind {
@@ -173,7 +183,7 @@ struct Event {
   unsigned buffer = 0;
   mlir::Operation *piece = nullptr;
   /// Of a put, a copy or a release where programs of a cluster share tiles out; none of all others.
-  std::vector<Reach> reaches = {};
+  llvm::ArrayRef<Reach> reaches = {};
 
   /// Whether it waits until no more than some of a copy's own are under way.
   bool isWaitForOwn() const { return kind == WaitPuts || kind == WaitDots || kind == WaitStores; }
@@ -213,8 +223,8 @@ private:
 inline constexpr int64_t kMostSteps = 1 << 18;
 
 struct Trace {
-  unsigned role, copy;
-  std::vector<Event> events;
+  unsigned role = 0, copy = 0;
+  std::vector<Event> events = {};
   /// In the cluster.
   unsigned program = 0;
   /// Where it was given up, if it has too many steps to be followed.
@@ -225,6 +235,19 @@ struct Trace {
   bool skips = false;
   /// The barriers it has come to that publish, outside of puts and not for global memory.
   llvm::SmallSetVector<mlir::Operation *, 8> publishing = {};
+  /// What events reach.
+  std::vector<std::shared_ptr<const std::vector<Reach>>> reached = {};
+};
+
+/// What is the same for each trace of a kernel, found once: which ops matter, what ops do as far as
+/// names tell, which channels warps copy into, what numbers are compared with, by their type, and
+/// through which channel a number goes to others.
+struct Memo {
+  llvm::DenseMap<mlir::Operation *, bool> mattering, meeting;
+  llvm::DenseMap<mlir::Operation *, uint64_t> kinds;
+  llvm::DenseMap<unsigned, bool> copiedByWarps;
+  llvm::DenseMap<mlir::Type, llvm::SmallVector<int64_t>> compared;
+  llvm::DenseMap<mlir::Value, std::optional<HandedOver>> handedOver;
 };
 
 /// Events of all traces in an order in which they may happen, each with the number of its trace.
@@ -233,9 +256,12 @@ using Order = std::vector<std::pair<unsigned, const Event *>>;
 /// Of a kernel that makes its channels already, whether it does so in front of the roles.
 mlir::LogicalResult checkPrepared(tile::WarpGroupsOp groups);
 mlir::LogicalResult checkCounts(tile::WarpGroupsOp groups);
-mlir::FailureOr<Trace> trace(tile::WarpGroupsOp groups, unsigned role, unsigned copy,
-                             const Instance &instance, const Overlaps &overlaps,
-                             const Followed &followed);
+/// Of a copy in each of the programs that work together, by their numbers. Those that go the same
+/// way are run once, for all: all but what their copies and releases reach is alike.
+mlir::FailureOr<std::vector<Trace>> trace(tile::WarpGroupsOp groups, unsigned role, unsigned copy,
+                                          llvm::ArrayRef<Instance> programs,
+                                          const Overlaps &overlaps, const Followed &followed,
+                                          Memo &memo);
 mlir::FailureOr<Order> play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
                             const Instance &instance);
 

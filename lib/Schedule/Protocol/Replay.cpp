@@ -9,23 +9,32 @@ using namespace kiln::protocol;
 using namespace kiln::tile;
 using analysis::Proxy;
 
-/// The threads that stand for those of a copy, and what makes its dots into tensor memory.
-static constexpr unsigned kThreads = 4;
+/// Whether a trace starts dots into tensor memory, or tells by commits that some have ended.
+static bool startsCommitted(const Trace &trace) {
+  return llvm::any_of(trace.events, [](const Event &event) {
+    auto dot = dyn_cast<StartDotOp>(event.op);
+    auto release = dyn_cast<ReleaseOp>(event.op);
+    return (dot && dot.getType().getInTensorMemory()) || (release && release.getCommit()) ||
+           (event.kind == Event::Fill && !isa<PutOp>(event.op));
+  });
+}
 
 Replay::Replay(WarpGroupsOp groups, ArrayRef<Trace> traces, const Overlaps &overlaps,
                const Instance &instance)
     : groups(groups), traces(traces), overlaps(overlaps), instance(instance),
       publishes(traces.size()),
       asksPhases(llvm::any_of(traces, [](const Trace &trace) { return trace.skips; })) {
-  for (unsigned i = 0; i < traces.size(); ++i) {
-    firstThread.push_back(i * kThreads);
-    programs = std::max(programs, traces[i].program + 1);
+  // Two lanes of a warp, one of another, and what makes dots into tensor memory.
+  firstThread.push_back(0);
+  for (const Trace &trace : traces) {
+    bool hasWarps = groups.getRole(trace.role).getWarps() > 1;
+    firstThread.push_back(firstThread.back() + 2 + hasWarps + startsCommitted(trace));
+    programs = std::max(programs, trace.program + 1);
   }
   addPieces();
-  ghost = Agent(traces.size() * kThreads);
-  Agent threads = ghost;
-  for (const Piece &piece : pieces)
-    threads += piece.channel && !isOwn(piece);
+  ghost = firstThread.back();
+  stranger = ghost + 1;
+  Agent threads = stranger + 1;
   order = std::make_unique<analysis::HappensBefore>(threads);
   history.resize(cells);
   queues.resize(ghost);
@@ -157,12 +166,11 @@ LogicalResult Replay::get(unsigned trace, const Event &event) {
 }
 
 /// Programs that a copy, or a release, reaches: the own one, unless it says others.
-static SmallVector<unsigned> getReached(const Trace &trace, const Event &event) {
+static SmallVector<unsigned, 8> getReached(const Trace &trace, const Event &event) {
   uint64_t reached = event.reaches.empty() ? uint64_t(1) << trace.program : 0;
   for (const Reach &reach : event.reaches)
     reached |= reach.programs;
-  return llvm::filter_to_vector(llvm::seq<unsigned>(0, 64),
-                                [&](unsigned bit) { return reached >> bit & 1; });
+  return getPrograms(reached);
 }
 
 /// A copy into a slot: by an engine, or by all lanes, each its part.

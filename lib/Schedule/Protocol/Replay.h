@@ -115,7 +115,7 @@ private:
 
   // Threads.
   llvm::SmallVector<Agent, 3> getThreads(unsigned trace, Event::Who who);
-  Agent getDots(unsigned trace) { return firstThread[trace] + 3; }
+  Agent getDots(unsigned trace) { return firstThread[trace + 1] - 1; }
   Queue &getQueue(Agent agent, QueueKind kind);
   analysis::Event start(Agent agent, QueueKind kind, analysis::Proxy proxy);
   void waitFor(unsigned trace, const Event &event, QueueKind kind);
@@ -159,7 +159,8 @@ private:
   /// By the op that has it and its program; of buffers that each copy has, by trace.
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, llvm::SmallVector<unsigned, 2>> byOwner;
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, unsigned> byTrace;
-  /// By trace: its first thread; and the barriers that it has come to that publish.
+  /// By trace: its first thread, and behind them the first agent that is none of theirs; and the
+  /// barriers that it has come to that publish.
   llvm::SmallVector<Agent> firstThread;
   std::vector<std::vector<mlir::Operation *>> publishes;
   std::vector<std::array<Queue, kNumQueues>> queues; ///< by thread
@@ -167,7 +168,8 @@ private:
   llvm::SmallVector<Agent> barriers;                 ///< by piece and side, if they are asked for
   llvm::DenseSet<std::pair<unsigned, int64_t>> met;  ///< by program and role, and meeting
   bool asksPhases = false;
-  Agent ghost = 0; ///< the first of those who would fill a slot behind its last use
+  /// Who would fill a slot behind its last use, and one who is told nothing.
+  Agent ghost = 0, stranger = 0;
   size_t cells = 0;
   std::unique_ptr<analysis::HappensBefore> order;
   std::vector<analysis::ByteHistory> history; ///< by cell

@@ -197,13 +197,11 @@ LogicalResult Replay::cover(unsigned trace, Agent agent, const analysis::Event &
 
 /// Nobody fills a slot again behind its last use; who would finds all that read it done.
 LogicalResult Replay::checkLast() {
-  Agent next = ghost;
   for (Piece &piece : pieces) {
-    if (!piece.channel || isOwn(piece))
+    if (!piece.channel || isOwn(piece) || piece.use < 0)
       continue;
-    Agent thread = next++;
-    if (piece.use < 0)
-      continue;
+    Agent thread = ghost;
+    order->know(thread, stranger);
     order->acquire(thread, getPhase(piece.program, Empty, *piece.channel, piece.use).place);
     analysis::Event by = order->now(thread);
     by.proxy = isFilledByEngine(groups, *piece.channel) ? Proxy::Async : Proxy::Generic;

@@ -24,13 +24,22 @@ LogicalResult Tracer::runBlock(Block &block) {
 }
 
 bool Tracer::matters(Operation *op) {
-  auto [at, isNew] = mattering.try_emplace(op);
+  auto [at, isNew] = memo.mattering.try_emplace(op);
   if (isNew)
     at->second = protocol::matters(op);
   return at->second;
 }
 
+bool Tracer::meetsOthers(Operation *op) {
+  auto [at, isNew] = memo.meeting.try_emplace(op);
+  if (isNew)
+    at->second = meetsOtherCopies(op);
+  return at->second;
+}
+
 LogicalResult Tracer::step(Operation *op) {
+  if (diverges)
+    return failure();
   if (++steps <= kMostSteps)
     return success();
   result.tooLong = op;
@@ -44,7 +53,7 @@ LogicalResult Tracer::runOp(Operation *op) {
   if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
     return followed.contains(op) ? runScalar(op) : success();
   useScratch(op);
-  if (!isa<BarrierOp>(op) && meetsOtherCopies(op)) {
+  if (!isa<BarrierOp>(op) && meetsOthers(op)) {
     add(Event::Meet, op).position = meetings++;
     return runScalar(op);
   }
@@ -258,40 +267,71 @@ LogicalResult Tracer::put(PutOp op) {
   }
   bool isOfOne = op.getBytes() > 0 || acting == Event::First;
   add(Event::Fill, op, isOfOne ? Event::First : Event::EachWarp, slot);
-  std::vector<Reach> reaches;
-  if (instance.getClusterPrograms() == 1 || failed(reach(op, reaches)))
-    return success(instance.getClusterPrograms() == 1);
-  for (Event &event : MutableArrayRef(result.events).drop_front(first))
-    if (event.kind == Event::Put || event.kind == Event::Copy || event.kind == Event::Fill)
-      event.reaches = reaches;
-  return success();
+  return instance.getClusterPrograms() > 1 ? reach(op, first) : success();
+}
+
+/// The trace of each program.
+std::vector<Trace> Tracer::makeTraces() {
+  std::vector<Trace> traces(together.size());
+  for (auto [i, program] : llvm::enumerate(together)) {
+    Trace &trace = traces[i];
+    trace.role = result.role;
+    trace.copy = result.copy;
+    trace.program = program.getNumber();
+    trace.tooLong = result.tooLong;
+    trace.draws = result.draws;
+    trace.skips = result.skips;
+    trace.publishing = result.publishing;
+    if (i + 1 < together.size())
+      trace.events = result.events;
+    else
+      trace.events = std::move(result.events);
+    for (Reached &each : reached) {
+      trace.reached.push_back(
+          std::make_shared<const std::vector<Reach>>(std::move(each.byProgram[i])));
+      for (size_t event : each.events)
+        trace.events[event].reaches = *trace.reached.back();
+    }
+  }
+  return traces;
 }
 
 /// Which programs the copies of a put reach, the own one without a mask.
-LogicalResult Tracer::reach(PutOp op, std::vector<Reach> &reaches) {
-  for (auto copy : op.getBody().front().getOps<CopyInOp>()) {
-    std::optional<int64_t> mask =
-        copy.getMask() ? getNumber(copy.getMask()) : int64_t(1) << instance.getNumber();
-    if (!mask || *mask <= 0 || *mask >> instance.getClusterPrograms())
-      return fail(
-          copy.emitOpError("expected a mask of programs of the cluster, of which there are ")
-          << instance.getClusterPrograms() << ", got " << mask.value_or(0));
-    if (op.getBytes() > 0)
-      reaches.push_back({uint64_t(*mask), getBufferBytes(copy.getBuffer().getType())});
-  }
+LogicalResult Tracer::reach(PutOp op, size_t first) {
+  std::vector<std::vector<Reach>> byProgram(together.size());
+  for (auto copy : op.getBody().front().getOps<CopyInOp>())
+    for (auto [i, program] : llvm::enumerate(together)) {
+      std::optional<int64_t> mask =
+          copy.getMask() ? getNumberOf(get(copy.getMask()), i) : int64_t(1) << program.getNumber();
+      if (!mask || *mask <= 0 || *mask >> instance.getClusterPrograms())
+        return fail(
+            copy.emitOpError("expected a mask of programs of the cluster, of which there are ")
+            << instance.getClusterPrograms() << ", got " << mask.value_or(0));
+      if (op.getBytes() > 0)
+        byProgram[i].push_back({uint64_t(*mask), getBufferBytes(copy.getBuffer().getType())});
+    }
+  SmallVector<size_t, 4> events;
+  for (size_t i = first; i < result.events.size(); ++i)
+    if (llvm::is_contained({Event::Put, Event::Copy, Event::Fill}, result.events[i].kind))
+      events.push_back(i);
+  reached.push_back({std::move(events), std::move(byProgram)});
   return success();
 }
 
-LogicalResult Tracer::reach(ReleaseOp op, std::vector<Reach> &reaches) {
-  for (Value peer : op.getPeers()) {
-    std::optional<int64_t> number = getNumber(peer);
-    if (!number || *number < 0 || *number >= instance.getClusterPrograms())
-      return fail(op.emitOpError("expected numbers of programs of the cluster from 0 to ")
-                  << instance.getClusterPrograms() - 1 << ", got " << number.value_or(-1));
-    reaches.push_back({uint64_t(1) << *number});
+LogicalResult Tracer::reach(ReleaseOp op) {
+  std::vector<std::vector<Reach>> byProgram(together.size());
+  for (auto [i, program] : llvm::enumerate(together)) {
+    for (Value peer : op.getPeers()) {
+      std::optional<int64_t> number = getNumberOf(get(peer), i);
+      if (!number || *number < 0 || *number >= instance.getClusterPrograms())
+        return fail(op.emitOpError("expected numbers of programs of the cluster from 0 to ")
+                    << instance.getClusterPrograms() - 1 << ", got " << number.value_or(-1));
+      byProgram[i].push_back({uint64_t(1) << *number});
+    }
+    if (byProgram[i].empty())
+      byProgram[i].push_back({uint64_t(1) << program.getNumber()});
   }
-  if (reaches.empty())
-    reaches.push_back({uint64_t(1) << instance.getNumber()});
+  reached.push_back({{result.events.size() - 1}, std::move(byProgram)});
   return success();
 }
 
@@ -313,7 +353,7 @@ LogicalResult Tracer::releaseOperand(ReleaseOp op) {
   Known released{Known::Sum, position, channel};
   released.slot = *slot;
   add(Event::Release, op, Event::First, released);
-  return instance.getClusterPrograms() > 1 ? reach(op, result.events.back().reaches) : success();
+  return instance.getClusterPrograms() > 1 ? reach(op) : success();
 }
 
 /// Whether a role releases slots of a ring by commit, and for others that read them, too.
@@ -378,7 +418,7 @@ LogicalResult Tracer::release(ReleaseOp op) {
   released.slot = *slot;
   bool isOfOne = op.getCommit() || acting == Event::First;
   add(Event::Release, op, isOfOne ? Event::First : Event::EachWarp, released);
-  return instance.getClusterPrograms() > 1 ? reach(op, result.events.back().reaches) : success();
+  return instance.getClusterPrograms() > 1 ? reach(op) : success();
 }
 
 LogicalResult Tracer::advance(AdvanceOp op) {

@@ -106,8 +106,21 @@ LogicalResult Tracer::checkEnd(Region &region) {
   return success();
 }
 
-FailureOr<Trace> kiln::protocol::trace(WarpGroupsOp groups, unsigned role, unsigned copy,
-                                       const Instance &instance, const Overlaps &overlaps,
-                                       const Followed &followed) {
-  return Tracer(groups, role, copy, instance, overlaps, followed).run();
+FailureOr<std::vector<Trace>> kiln::protocol::trace(WarpGroupsOp groups, unsigned role,
+                                                    unsigned copy, ArrayRef<Instance> programs,
+                                                    const Overlaps &overlaps,
+                                                    const Followed &followed, Memo &memo) {
+  Tracer together(groups, role, copy, programs, overlaps, followed, memo);
+  FailureOr<std::vector<Trace>> traces = together.run();
+  if (succeeded(traces) || !together.hasParted())
+    return traces;
+  traces = std::vector<Trace>();
+  for (const Instance &program : programs) {
+    FailureOr<std::vector<Trace>> own =
+        Tracer(groups, role, copy, program, overlaps, followed, memo).run();
+    if (failed(own))
+      return failure();
+    traces->push_back(std::move(own->front()));
+  }
+  return traces;
 }

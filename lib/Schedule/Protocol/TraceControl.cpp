@@ -11,7 +11,7 @@ using namespace kiln::protocol;
 using namespace kiln::tile;
 
 const HandedOver *Tracer::getHandedOver(Value number) {
-  auto [at, isNew] = handedOver.try_emplace(number);
+  auto [at, isNew] = memo.handedOver.try_emplace(number);
   if (isNew)
     at->second = findHandedOver(number);
   return at->second ? &*at->second : nullptr;
@@ -19,9 +19,11 @@ const HandedOver *Tracer::getHandedOver(Value number) {
 
 /// The number that is handed over as a use of a channel.
 void Tracer::setHandedOver(Value value, unsigned channel, int64_t position, unsigned bits) {
-  if (hasName(groups, channel))
+  if (hasName(groups, channel)) {
+    diverges |= together.size() > 1; // each program has its own
     return setNamed(value, getName({channel, uint64_t(position), uint64_t(instance.program),
                                     instance.getNumber()}));
+  }
   known[value] = {Known::Number, instance.getHandedOver(channel, position, bits)};
 }
 
@@ -61,7 +63,7 @@ void Tracer::setLoaded(Value value, const LoadedPlace &loaded) {
 /// knows.
 void Tracer::runToScalar(ToScalarOp op) {
   Known input = get(op.getInput());
-  if (input.kind == Known::Number)
+  if (input.kind == Known::Number || input.kind == Known::Varying)
     known[op.getResult()] = input;
   else if (input.kind == Known::Named)
     setNamed(op.getResult(), uint64_t(input.value));
@@ -69,6 +71,37 @@ void Tracer::runToScalar(ToScalarOp op) {
     setLoaded(op.getResult(), *loaded);
   else
     nameOwn(op.getResult());
+}
+
+/// A number of each of the programs that are run together.
+void Tracer::setVarying(Value value, ArrayRef<int64_t> numbers) {
+  if (llvm::all_equal(numbers)) {
+    known[value] = {Known::Number, numbers.front()};
+    return;
+  }
+  known[value] = {Known::Varying, int64_t(varying.size())};
+  varying.emplace_back(numbers);
+}
+
+/// Computes an op by what differs from program to program, for each of them. Whether there is any
+/// such operand.
+bool Tracer::runVarying(Operation *op) {
+  if (together.size() == 1 || llvm::none_of(op->getOperands(), [&](Value operand) {
+        return get(operand).kind == Known::Varying;
+      }))
+    return false;
+  SmallVector<int64_t, 4> numbers;
+  for (size_t i = 0; i < together.size() && !diverges; ++i) {
+    auto getNumberHere = [&](Value value) { return getNumberOf(get(value), i); };
+    Folded folded = fold(op, getNumberHere);
+    std::optional<int64_t> number = folded.same ? getNumberHere(folded.same) : folded.number;
+    // What is more than a number goes its own way.
+    diverges |= !number;
+    numbers.push_back(number.value_or(0));
+  }
+  if (!diverges)
+    setVarying(op->getResult(0), numbers);
+  return true;
 }
 
 /// What a launch knows, and what folders make of it.
@@ -79,8 +112,12 @@ LogicalResult Tracer::runScalar(Operation *op) {
     known[op->getResult(0)] = {Known::Number, value};
     return success();
   };
-  if (isa<ProgramIdOp>(op))
-    return set(instance.getProgram(cast<ProgramIdOp>(op).getAxis()));
+  if (auto id = dyn_cast<ProgramIdOp>(op)) {
+    setVarying(id.getResult(), llvm::map_to_vector<4>(together, [&](const Instance &program) {
+                 return program.getProgram(id.getAxis());
+               }));
+    return success();
+  }
   if (isa<NumProgramsOp>(op))
     return set(instance.getPrograms(cast<NumProgramsOp>(op).getAxis()));
   if (isa<CopyIdOp>(op))
@@ -98,7 +135,6 @@ LogicalResult Tracer::runScalar(Operation *op) {
     return success();
   }
   Value number = op->getResult(0);
-  known.erase(number);
   if (const HandedOver *its = getHandedOver(number)) {
     setHandedOver(number, its->channel, puts[its->channel].next, its->bits);
     return success();
@@ -115,6 +151,8 @@ LogicalResult Tracer::runScalar(Operation *op) {
     nameOwn(number);
     return success();
   }
+  if (runVarying(op))
+    return success();
   Folded folded = fold(op, getNumber);
   auto select = dyn_cast<arith::SelectOp>(op);
   std::optional<int64_t> chosen = select ? getNumber(select.getCondition()) : std::nullopt;
@@ -231,8 +269,11 @@ LogicalResult Tracer::runWhile(scf::WhileOp loop) {
   auto comesBack = [&] {
     return llvm::all_of(telling.set_bits(), [&](unsigned i) {
       bool hasValue = carried[i].kind == Known::Number || carried[i].kind == Known::Named;
-      return carried[i].kind == before[i].kind &&
-             (!hasValue || carried[i].value == before[i].value);
+      if (carried[i].kind != before[i].kind)
+        return false;
+      if (carried[i].kind == Known::Varying)
+        return varying[carried[i].value] == varying[before[i].value];
+      return !hasValue || carried[i].value == before[i].value;
     });
   };
   for (int64_t trip = 0;; ++trip) {

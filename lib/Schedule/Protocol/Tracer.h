@@ -14,9 +14,9 @@ namespace kiln::protocol {
 
 /// What the tracer knows of a value.
 struct Known {
-  enum Kind { Nothing, Number, Named, Slot, Alloc, Pending, Sum } kind = Nothing;
-  /// Number: which; Named: by what name (Names.cpp); Slot, Sum: the use it is of; Pending: the last
-  /// dot into it, 0 if none yet.
+  enum Kind { Nothing, Number, Varying, Named, Slot, Alloc, Pending, Sum } kind = Nothing;
+  /// Number: which; Varying: where those of the programs are that are run together; Named: by what
+  /// name (Names.cpp); Slot, Sum: the use it is of; Pending: the last dot into it, 0 if none yet.
   int64_t value = 0;
   unsigned channel = 0;
   /// Alloc: which. Of a slot that is being put, null.
@@ -32,16 +32,22 @@ struct Known {
 
 class Tracer {
 public:
-  Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, const Instance &instance,
-         const Overlaps &overlaps, const Followed &followed)
-      : groups(groups), role(groups.getRole(role)), instance(instance), overlaps(overlaps),
-        followed(followed), result{role, copy, {}, instance.getNumber()},
-        uses(groups.getCaptures().size()), puts(groups.getCaptures().size()),
-        atSlot(groups.getCaptures().size()), held(groups.getCaptures().size()),
-        acquired(groups.getCaptures().size()) {}
+  /// Of the first of these programs, and of the others as far as they go its way.
+  Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, llvm::ArrayRef<Instance> together,
+         const Overlaps &overlaps, const Followed &followed, Memo &memo)
+      : groups(groups), role(groups.getRole(role)), instance(together.front()), together(together),
+        overlaps(overlaps), followed(followed), memo(memo),
+        result{role, copy, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
+        puts(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
+        held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
 
-  mlir::FailureOr<Trace> run() {
+  /// Whether a program went another way; then there is no result, and no error.
+  bool hasParted() const { return diverges && !hasFailed; }
+  mlir::FailureOr<std::vector<Trace>> run() {
     mlir::Region &region = groups.getBodies()[result.role];
+    constexpr unsigned kMany = 256; // about as many numbers and events as a small role has
+    known.reserve(kMany);
+    result.events.reserve(kMany);
     for (auto [capture, argument] : llvm::zip(groups.getCaptures(), region.getArguments())) {
       if (argument.getType().isIntOrIndex())
         known[argument] = {Known::Number, instance.getScalar(groups, argument.getArgNumber())};
@@ -52,9 +58,9 @@ public:
     }
     if (failed(runBlock(region.front())) && !result.tooLong)
       return llvm::failure();
-    if (!result.tooLong && failed(checkEnd(region)))
+    if ((!result.tooLong && failed(checkEnd(region))) || diverges)
       return llvm::failure();
-    return std::move(result);
+    return makeTraces();
   }
 
 private:
@@ -62,6 +68,7 @@ private:
   llvm::LogicalResult runOp(mlir::Operation *op);
   llvm::LogicalResult step(mlir::Operation *op);
   bool matters(mlir::Operation *op);
+  bool meetsOthers(mlir::Operation *op);
   llvm::LogicalResult runLoop(mlir::scf::ForOp loop);
   bool isTold(mlir::Operation *loop);
   llvm::LogicalResult runWhile(mlir::scf::WhileOp loop);
@@ -77,8 +84,9 @@ private:
   llvm::LogicalResult useOwn(mlir::Operation *op, mlir::Value channel, mlir::Value slot,
                              mlir::Value phase, Event::Kind kind);
   llvm::LogicalResult put(tile::PutOp op);
-  llvm::LogicalResult reach(tile::PutOp op, std::vector<Reach> &reaches);
-  llvm::LogicalResult reach(tile::ReleaseOp op, std::vector<Reach> &reaches);
+  llvm::LogicalResult reach(tile::PutOp op, size_t first);
+  llvm::LogicalResult reach(tile::ReleaseOp op);
+  std::vector<Trace> makeTraces();
   llvm::LogicalResult get(tile::GetOp op);
   llvm::LogicalResult release(tile::ReleaseOp op);
   llvm::LogicalResult releaseOperand(tile::ReleaseOp op);
@@ -132,17 +140,28 @@ private:
     auto at = known.find(value);
     return at == known.end() ? Known() : at->second;
   }
-  std::optional<int64_t> getNumber(mlir::Value value) const {
+  /// A number by which all programs go on, which then must be the same for all.
+  std::optional<int64_t> getNumber(mlir::Value value) {
     Known it = get(value);
+    diverges |= it.kind == Known::Varying;
+    return getNumberOf(it, 0);
+  }
+  /// That of one of the programs.
+  std::optional<int64_t> getNumberOf(const Known &it, size_t program) const {
+    if (it.kind == Known::Varying)
+      return varying[it.value][program];
     return it.kind == Known::Number ? std::optional(it.value) : std::nullopt;
   }
+  void setVarying(mlir::Value value, llvm::ArrayRef<int64_t> numbers);
+  bool runVarying(mlir::Operation *op);
   llvm::LogicalResult fail(mlir::InFlightDiagnostic error) {
+    hasFailed = true;
     describe(error, groups, instance);
     return llvm::failure();
   }
   /// Whether another role's warps fill a channel by copies that run on.
   bool isCopiedByWarps(unsigned channel) {
-    auto [at, isNew] = copiedByWarps.try_emplace(channel);
+    auto [at, isNew] = memo.copiedByWarps.try_emplace(channel);
     if (isNew)
       at->second = findCopiesByWarps(channel);
     return at->second;
@@ -172,19 +191,21 @@ private:
   tile::WarpGroupsOp groups;
   tile::RoleAttr role;
   const Instance &instance;
+  llvm::ArrayRef<Instance> together;
   const Overlaps &overlaps;
   const Followed &followed;
+  Memo &memo;
   Trace result;
   llvm::DenseMap<mlir::Value, Known> known;
-  /// By number; none of those that no other role reads.
-  llvm::DenseMap<mlir::Value, std::optional<HandedOver>> handedOver;
-  /// By type: what numbers are compared with.
-  llvm::DenseMap<mlir::Type, llvm::SmallVector<int64_t>> compared;
-  /// What is the same in each step: which ops matter, what ops do as far as names tell, and which
-  /// channels warps copy into.
-  llvm::DenseMap<mlir::Operation *, bool> mattering;
-  llvm::DenseMap<mlir::Operation *, uint64_t> kinds;
-  llvm::DenseMap<unsigned, bool> copiedByWarps;
+  /// Numbers of all programs that are run together, where they differ; events that reach programs,
+  /// and what by each program.
+  std::vector<llvm::SmallVector<int64_t, 4>> varying;
+  struct Reached {
+    llvm::SmallVector<size_t, 4> events;
+    std::vector<std::vector<Reach>> byProgram;
+  };
+  std::vector<Reached> reached;
+  bool diverges = false, hasFailed = false;
   /// The next use of a channel, and those behind it that came first.
   struct Uses {
     int64_t next = 0, skipped = 0;
