@@ -49,6 +49,8 @@ public:
   /// Whether it has something that the other one has not, and the other one something that it has
   /// not.
   std::pair<bool, bool> compare(const Clock &other) const;
+  /// Whether it knows all that another does.
+  bool covers(const Clock &other) const { return !compare(other).second; }
   bool isEmpty() const { return ticks.empty(); }
   size_t size() const { return ticks.size(); }
 

@@ -1,14 +1,15 @@
 """Kernels that are right are accused by no emulated chip, whatever order their threads go on in:
-`utils/soak orders` tries fifty, CI one of each commit."""
+`utils/soak orders` tries fifty, CI one (also in test_every_example and test_every_benchmark)."""
 
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import schedule_check
 import whole_programs
+from every_kernel import check
 from schedule_chips import CHIPS
-from seeds import seed_of_commit
 from test_random_schedules import SIZE, product
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -20,14 +21,6 @@ import soaks  # noqa: E402
 def in_process(monkeypatch):
     monkeypatch.setenv("KILN_COMPILE_IN_PROCESS", "1")
     monkeypatch.setenv("KILN_EMULATED_SEED", "0")  # a job sets another
-
-
-@pytest.mark.parametrize("chip", CHIPS)
-def test_every_example_is_right_on_every_emulated_chip(chip: str) -> None:
-    seed = seed_of_commit()
-    for name in whole_programs.CASES:
-        said = soaks.perform_subject(None, (whole_programs.Example(name, chip), (), seed))
-        assert not said, f"{name} with KILN_EMULATED_SEED={seed}: {said}"
 
 
 def test_waves_that_wait_for_words_are_accused_in_no_order(monkeypatch) -> None:
@@ -42,19 +35,14 @@ def test_waves_that_wait_for_words_are_accused_in_no_order(monkeypatch) -> None:
         assert schedule_check.check(case) == "", seed
 
 
-def test_each_example_in_python_has_a_case() -> None:
-    files = {path.stem for path in whole_programs.EXAMPLES.glob("[0-9][0-9]_*.py")}
-    assert files - {"11_swiglu"} == set(whole_programs.CASES)  # which is MLIR text
+def test_a_kernel_with_another_result_is_found(monkeypatch) -> None:
+    name = "07_cumsum.py:cumsum"
+    programs = {(each.name, each.chip): each for each in whole_programs.programs(tuple(CHIPS))}
+    example = programs[name, "sm_90a"]
+    assert soaks.perform_subject(None, (example, (), 1)) == ""
 
+    def wrong(run, rng):
+        check(np.ones(3), np.zeros(3))
 
-def test_an_example_with_another_result_is_found(monkeypatch) -> None:
-    example = whole_programs.Example("07_cumsum", "sm_90a")
-    given = []
-
-    class Wrong:
-        def cumsum(self, x, out, _device):
-            given.append(_device)
-            out[...] = len(given)
-
-    monkeypatch.setattr(whole_programs.Example, "load", lambda _: Wrong())
-    assert example.find() == "wrong numbers" and given == ["cpu", "emu:sm_90a"]
+    monkeypatch.setitem(whole_programs.runs_of("examples"), name, wrong)
+    assert "AssertionError" in example.find()
