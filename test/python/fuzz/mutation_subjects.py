@@ -28,7 +28,10 @@ from kiln.runtime.loaded import LoadedKernel
 
 BF16 = ml_dtypes.bfloat16
 PLAY = r"\S+commit|nvvm\.bar|rocdl\.s\.barrier|llvm\.call_intrinsic"
-IMPLIED = "without waiting|the other phase|one arrival more"
+IMPLIED = (
+    r"without waiting|the other phase|one arrival more|waiting for no load|one more load"
+    r"|with '(nvvm\.bar|rocdl\.s\.bar|llvm\.call)"
+)
 NEAREST = 12  # orders that are tried for one that stands in for another
 Launch = Callable[..., None]
 # Says of a kernel whether its numbers are right.
