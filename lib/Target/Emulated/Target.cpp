@@ -144,8 +144,8 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
     if (failed(linkForeign(module, *code, foreign)))
       return failure();
   }
-  context.setDiscardValueNames(
-      true); // what text has names is read, and nobody reads those of elements
+  // Text with names has been read, and nobody reads those of elements.
+  context.setDiscardValueNames(true);
   auto prepare = [&](llvm::Module &code, llvm::TargetMachine &machine) -> llvm::Error {
     if (llvm::Error error = lowerToHost(code, machine, *places))
       return error;
