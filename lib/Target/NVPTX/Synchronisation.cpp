@@ -152,12 +152,11 @@ Type TargetAttr::getMapType(MLIRContext *context) const {
   return LLVM::LLVMPointerType::get(context);
 }
 
-/// Maps are parameters. Said so, since of a generic address LLVM infers that, and emits both.
 void TargetAttr::prefetchMap(OpBuilder &builder, Location loc, Value map) const {
   NVVM::PrefetchOp::create(builder, loc, NVVM::PrefetchCacheLevelAttr(),
                            NVVM::CacheEvictionPriorityAttr(), map, /*predicate=*/Value(),
                            /*tensormap=*/builder.getUnitAttr(), /*uniform=*/UnitAttr(),
-                           /*in_param_space=*/builder.getUnitAttr());
+                           /*in_param_space=*/UnitAttr());
 }
 
 void TargetAttr::commitStores(OpBuilder &builder, Location loc) const {

@@ -250,7 +250,7 @@ def engine_load(rank: int, span: int, outside: bool = False) -> Form:
         text.do(f"nvvm.mbarrier.init {barrier}, {text.constant(1)} : !llvm.ptr<3>, i32")
         text.do("nvvm.fence.mbarrier.init")
         fence(text)
-        text.do("nvvm.prefetch tensormap in_param_space, %m0 : !llvm.ptr")
+        text.do("nvvm.prefetch tensormap, %m0 : !llvm.ptr")
         text.do(
             f"nvvm.mbarrier.arrive.expect_tx {barrier}, {text.constant(bytes)} : !llvm.ptr<3>, i32"
         )
