@@ -106,7 +106,7 @@ def test_a_wrong_number_is_found_shrunk_and_shown(monkeypatch, tmp_path):
 
 
 def test_a_campaign_counts_its_kernels(tmp_path):
-    command = [ROOT / "utils/fuzz", "kernels", "--count", 3, "--seed", 1, "--target", "cpu",
+    command = [ROOT / "utils/fuzz", "python-kernels", "--count", 3, "--seed", 1, "--target", "cpu",
                "--build", BUILD, "--output", tmp_path]  # fmt: skip
     done = subprocess.run(
         [sys.executable, *map(str, command)], capture_output=True, text=True, check=False
