@@ -25,11 +25,18 @@ using namespace llvm;
 static constexpr MemorySpace emulatedMemory{12, 0};
 
 /// A number of the environment, if it is set.
-static Error readNumber(const char *name, uint64_t &number) {
+static Error readNumber(const char *name, uint64_t &number, uint64_t least = 0,
+                        uint64_t most = UINT64_MAX) {
   const char *set = std::getenv(name);
-  if (set && StringRef(set).getAsInteger(10, number))
+  if (!set)
+    return Error::success();
+  if (StringRef(set).getAsInteger(10, number))
     return makeError(KILN_ERROR_INVALID_ARGUMENT,
                      "expected a number in " + Twine(name) + ", got '" + Twine(set) + "'");
+  if (number < least || number > most)
+    return makeError(KILN_ERROR_INVALID_ARGUMENT, "expected a number from " + Twine(least) +
+                                                      " to " + Twine(most) + " in " + name +
+                                                      ", got " + Twine(number));
   return Error::success();
 }
 
@@ -105,9 +112,9 @@ public:
     if (std::string why = whyUnknownTarget(("emu:" + rest).str()); !why.empty())
       return makeError(KILN_ERROR_NOT_FOUND, why);
     uint64_t cores = 3; // few, so that a program of a small persistent grid runs several tiles
-    if (Error error = readNumber("KILN_EMULATED_CORES", cores))
+    if (Error error = readNumber("KILN_EMULATED_CORES", cores, 1, 1024))
       return std::move(error);
-    return std::make_unique<EmulatedDevice>(rest, std::clamp<uint64_t>(cores, 1, 1024));
+    return std::make_unique<EmulatedDevice>(rest, cores);
   }
   Expected<std::vector<std::string>> names() override {
     return makeError(KILN_ERROR_NOT_FOUND, "any chip of the targets, by its name: 'emu:<chip>'");
@@ -231,7 +238,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   launch.sharedBytes = plan.sharedBytes;
   launch.names = names;
   auto clashes = std::make_shared<Clashes>();
-  if (Error error = readNumber("KILN_EMULATED_CLASHES", clashes->most))
+  if (Error error = readNumber("KILN_EMULATED_CLASHES", clashes->most, 1))
     return error;
   if (clashes->most > 1)
     launch.names.clashes = clashes;

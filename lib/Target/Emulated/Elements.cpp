@@ -9,6 +9,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassInstrumentation.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Scalar/Scalarizer.h"
 
@@ -17,7 +18,7 @@ using namespace llvm;
 /// The members of a struct that is loaded to take them out of it are loaded one by one, where it
 /// was; those of one that was put together are what was put there.
 static void splitStructs(Function &function) {
-  SmallVector<Instruction *> structs;
+  SmallVector<WeakVH> structs; // an insertion may be erased before it has its turn
   for (Instruction &instruction : instructions(function)) {
     if (isa<StructType>(instruction.getType()))
       structs.push_back(&instruction);
@@ -27,7 +28,10 @@ static void splitStructs(Function &function) {
     if (Value *member = FindInsertedValue(extract->getAggregateOperand(), extract->getIndices()))
       extract->replaceAllUsesWith(member);
   }
-  for (Instruction *instruction : reverse(structs)) {
+  for (const WeakVH &handle : reverse(structs)) {
+    auto *instruction = cast_or_null<Instruction>(static_cast<Value *>(handle));
+    if (!instruction)
+      continue;
     for (User *user : make_early_inc_range(instruction->users()))
       if (user->use_empty() && isa<ExtractValueInst, InsertValueInst>(user))
         cast<Instruction>(user)->eraseFromParent();
@@ -35,16 +39,19 @@ static void splitStructs(Function &function) {
     if (!load || load->isVolatile())
       continue;
     IRBuilder<> builder(load);
-    SmallVector<Value *> members(load->getType()->getStructNumElements());
+    auto *type = cast<StructType>(load->getType());
+    const StructLayout &layout = *function.getDataLayout().getStructLayout(type);
+    SmallVector<Value *> members(type->getNumElements());
     for (User *user : make_early_inc_range(load->users())) {
       auto *extract = dyn_cast<ExtractValueInst>(user);
       if (!extract || extract->getNumIndices() != 1)
         continue;
-      Value *&member = members[extract->getIndices().front()];
+      unsigned number = extract->getIndices().front();
+      Value *&member = members[number];
       if (!member)
-        member = builder.CreateLoad(
-            extract->getType(), builder.CreateStructGEP(load->getType(), load->getPointerOperand(),
-                                                        extract->getIndices().front()));
+        member = builder.CreateAlignedLoad(
+            extract->getType(), builder.CreateStructGEP(type, load->getPointerOperand(), number),
+            commonAlignment(load->getAlign(), layout.getElementOffset(number)));
       extract->replaceAllUsesWith(member);
       extract->eraseFromParent();
     }

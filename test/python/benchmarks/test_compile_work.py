@@ -25,7 +25,8 @@ def test_work(name: str, tmp_path: Path) -> None:
     tool = str(Path(os.environ.get("KILN_BUILD", ROOT / "build")) / "bin/tile-compile")
     command = [
         "valgrind", "--tool=cachegrind", "--cache-sim=no",
-        f"--cachegrind-out-file={tmp_path / 'counts'}", tool, str(ROOT / "benchmarks" / f"{name}.mlir"), "--target", "nvptx:sm_90a", "--emit", "asm",
+        f"--cachegrind-out-file={tmp_path / 'counts'}", tool,
+        str(ROOT / "benchmarks" / f"{name}.mlir"), "--target", "nvptx:sm_90a", "--emit", "asm",
         "-o", str(tmp_path / "kernel.ptx"),
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -98,8 +98,8 @@ def test_a_narrow_tile_is_stored(rng, columns: int) -> None:
 
 
 @pytest.mark.parametrize("what, said", [
-    ("without 'nvvm.wgmma.fence", "no 'wgmma.fence' stands since the last wait"),
-    ("one more in flight", "made registers anew that the product before still reads"),
+    ("without 'nvvm.wgmma.fence", "expected a 'wgmma.fence' between the last wait and this product"),
+    ("one more in flight", "expected a wait for the earlier product of this instruction"),
 ])  # fmt: skip
 def test_registers_of_products_that_nothing_holds_are_told(rng, what: str, said: str) -> None:
     a, b = (rng.standard_normal((128, 128)).astype(ml_dtypes.bfloat16) for _ in "ab")

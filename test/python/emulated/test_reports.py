@@ -125,6 +125,14 @@ def test_a_number_of_steps_that_is_none_is_refused(monkeypatch) -> None:
         halve.options(device="emu:sm_90a")(np.full(32, 100, np.float32))
 
 
+def test_no_clashes_are_no_number_of_them(monkeypatch) -> None:
+    monkeypatch.setenv("KILN_EMULATED_CLASHES", "0")
+    with pytest.raises(
+        ValueError, match="expected a number from 1 to .* in KILN_EMULATED_CLASHES, got 0"
+    ):
+        halve.options(device="emu:sm_90a")(np.full(32, 100, np.float32))
+
+
 def test_an_instruction_that_is_not_known_has_its_name_and_line(pinned: str) -> None:
     lines = pinned.split("\n")
     at = next(i for i, line in enumerate(lines) if "nvvm.barrier0" in line)

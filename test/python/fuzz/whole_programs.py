@@ -26,7 +26,7 @@ class Whole:
         try:
             runs_of(self.folder)[self.name](run, np.random.default_rng(1))
         except Exception as error:  # whatever it is, these kernels are right
-            return f"{type(error).__name__}: {error}" or "an error"
+            return f"{type(error).__name__}: {error}"
         return ""
 
 

@@ -223,8 +223,9 @@ void multiplyGroup(const Lanes &lanes) {
     return Block::current()->stop(std::string("the emulator does not know the instruction '") +
                                   lanes.name + "'");
   if (!Block::current()->hasFencedRegisters(lanes.first / 32))
-    return Block::current()->stop("a product in front of which no 'wgmma.fence' stands since the "
-                                  "last wait: registers may be made or read beside it");
+    return Block::current()->stop(
+        "expected a 'wgmma.fence' between the last wait and this product: "
+        "its registers may still be in use");
   auto inRegisters = lanes.read<uint32_t>(0, 0);
   bool transposedA = lanes.read<uint32_t>(0, 4), transposedB = lanes.read<uint32_t>(0, 8);
   unsigned offsetA = 12, offsetB = offsetA + (inRegisters ? 16 : 8), accumulators = offsetB + 12;
@@ -248,8 +249,8 @@ void multiplyGroup(const Lanes &lanes) {
       }
     if (block.useRegisters(lanes.first / 32, event, read))
       return block.stop(
-          "it has made registers anew that the product before still reads: nobody has "
-          "waited for it");
+          "expected a wait for the earlier product of this instruction, which still reads the "
+          "registers that have been written since");
   } else {
     Matrix matrix(block, lanes.read<uint64_t>(0, offsetA), transposedA, form.a->bytes);
     if (auto wrong = matrix.startReads(by, event, firstRow, 16, depth); !wrong.empty())
