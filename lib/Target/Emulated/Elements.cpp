@@ -1,5 +1,6 @@
 // Elements.h: structs by hand, vectors by LLVM's Scalarizer.
 #include "Elements.h"
+#include "WholeNumbers.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
@@ -14,6 +15,7 @@
 #include "llvm/Transforms/Scalar/Scalarizer.h"
 
 using namespace llvm;
+using namespace kiln;
 
 /// The members of a struct that is loaded to take them out of it are loaded one by one, where it
 /// was; those of one that was put together are what was put there.
@@ -60,34 +62,21 @@ static void splitStructs(Function &function) {
   }
 }
 
-/// Whether the fast selection passes values of the type to functions.
-static bool isPassed(Type *type) {
-  return type->isFloatTy() || type->isDoubleTy() || type->isIntegerTy(32) || type->isIntegerTy(64);
+/// What the fast selection does not know and other functions can do.
+static bool isSlow(Instruction &instruction) {
+  if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
+    return call->doesNotAccessMemory() &&
+           !call->getCalledFunction()->getAttributes().hasAttrSomewhere(Attribute::ImmArg);
+  return instruction.isAtomic() && isa<LoadInst, AtomicRMWInst>(instruction);
 }
 
-/// Intrinsics that compute a number, each in a function of its own type, so that it is selected
-/// once: the fast selection knows few, and the slow one is started anew for each call.
-static void outlineIntrinsics(Module &module) {
-  DenseMap<Function *, Function *> outlined;
-  for (Function &function : module)
-    for (Instruction &instruction : instructions(function)) {
-      auto *call = dyn_cast<IntrinsicInst>(&instruction);
-      if (!call || !call->doesNotAccessMemory() || !isPassed(call->getType()) ||
-          !all_of(call->args(), [](Value *value) { return isPassed(value->getType()); }))
-        continue;
-      Function *callee = call->getCalledFunction();
-      if (callee->getAttributes().hasAttrSomewhere(Attribute::ImmArg))
-        continue;
-      Function *&own = outlined[callee];
-      if (!own)
-        own = Function::Create(callee->getFunctionType(), GlobalValue::InternalLinkage,
-                               "kiln." + callee->getName(), module);
-      call->setCalledFunction(own);
-    }
-  for (auto [intrinsic, own] : outlined) {
-    IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", own));
-    SmallVector<Value *> arguments(make_pointer_range(own->args()));
-    builder.CreateRet(builder.CreateCall(intrinsic, arguments));
+static void outlineSlow(Function &function, emulated::Outliner &outliner) {
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    Value *call = isSlow(instruction) ? outliner.outline(instruction) : nullptr;
+    if (!call)
+      continue;
+    instruction.replaceAllUsesWith(call);
+    instruction.eraseFromParent();
   }
 }
 
@@ -98,11 +87,14 @@ void kiln::emulated::splitElements(Module &module, TargetMachine &machine) {
   analyses.registerPass([&] { return machine.getTargetIRAnalysis(); });
   ScalarizerPassOptions options;
   options.ScalarizeLoadStore = true;
-  for (Function &function : module) {
-    if (function.isDeclaration())
+  Outliner outliner(module);
+  // Not those that are made meanwhile.
+  for (Function *function : to_vector(make_pointer_range(module))) {
+    if (function->isDeclaration())
       continue;
-    splitStructs(function);
-    ScalarizerPass(options).run(function, analyses);
+    splitStructs(*function);
+    ScalarizerPass(options).run(*function, analyses);
+    useWholeNumbers(*function, outliner);
+    outlineSlow(*function, outliner);
   }
-  outlineIntrinsics(module);
 }
