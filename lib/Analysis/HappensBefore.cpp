@@ -90,15 +90,35 @@ Knowledge HappensBefore::join(const Knowledge &a, const Knowledge &b) {
 
 //===- Threads ------------------------------------------------------------------------------===//
 
+/// A clock that is nobody else's.
+static Clock &own(std::shared_ptr<const Clock> &clock) {
+  if (!clock)
+    clock = std::make_shared<Clock>();
+  else if (clock.use_count() > 1)
+    clock = std::make_shared<Clock>(*clock);
+  return const_cast<Clock &>(*clock); // made as one that changes
+}
+
+static void raise(std::shared_ptr<const Clock> &clock, Agent agent, Tick tick) {
+  if (tick > 0 && (!clock || clock->get(agent) < tick))
+    own(clock).raise(agent, tick);
+}
+
 void HappensBefore::tell(Place &place, const Knowledge &knows) const {
-  if (place.last.done != knows.done)
-    place.done.join(*knows.done);
-  if (place.last.visible != knows.visible)
-    place.visible.join(*knows.visible);
-  if (place.last.fenced != knows.fenced && knows.fenced != nothing)
-    place.fenced.join(*knows.fenced);
-  if (place.last.heard != knows.heard && knows.heard != nothing)
-    place.heard.join(*knows.heard);
+  auto add = [&](Shared &to, const Shared &last, const Shared &from) {
+    if (last == from || from == nothing)
+      return;
+    if (!to)
+      to = from;
+    else if (to.use_count() == 1)
+      own(to).join(*from);
+    else
+      to = merge(to, from);
+  };
+  add(place.knows.done, place.last.done, knows.done);
+  add(place.knows.visible, place.last.visible, knows.visible);
+  add(place.knows.fenced, place.last.fenced, knows.fenced);
+  add(place.knows.heard, place.last.heard, knows.heard);
   place.last = knows;
 }
 
@@ -108,29 +128,29 @@ void HappensBefore::release(Agent thread, Place &place) {
   if (!times.empty())
     place.time = std::max(place.time, times[thread]);
   view.told = view.tick;
-  place.done.raise(thread, view.tick++);
-  place.visible.raise(thread, view.visible);
-  if (view.fenced)
-    place.fenced.raise(thread, view.fenced);
-  place.acquired = {};
+  raise(place.knows.done, thread, view.tick++);
+  raise(place.knows.visible, thread, view.visible);
+  raise(place.knows.fenced, thread, view.fenced);
 }
 
 void HappensBefore::acquire(Agent thread, Place &place) {
-  auto copy = [&](const Clock &clock) {
-    return clock.isEmpty() ? nothing : std::make_shared<const Clock>(clock);
-  };
-  if (!place.acquired.done)
-    place.acquired = {copy(place.done), copy(place.visible), copy(place.fenced), copy(place.heard)};
   if (!times.empty())
     times[thread] = std::max(times[thread], place.time);
   Knowledge &knows = views[thread].knows;
-  knows = join(knows, place.acquired);
+  auto learn = [&](Shared &known, const Shared &told) {
+    if (told)
+      known = join(known, told);
+  };
+  learn(knows.done, place.knows.done);
+  learn(knows.visible, place.knows.visible);
+  learn(knows.fenced, place.knows.fenced);
+  learn(knows.heard, place.knows.heard);
 }
 
 void HappensBefore::hear(Agent thread, const Clock &others) {
   Shared &heard = views[thread].knows.heard;
   if (!heard->covers(others))
-    heard = merge(heard, std::make_shared<const Clock>(others));
+    heard = merge(heard, std::make_shared<Clock>(others));
 }
 
 void HappensBefore::meet(const std::vector<Agent> &threads) {
@@ -183,9 +203,8 @@ void HappensBefore::end(Agent queue, Tick tick, Place &place) {
   of.told = 0;
   tell(place, of.behind);
   place.time = std::max(place.time, of.time);
-  place.done.raise(queue, tick);
-  place.fenced.raise(queue, tick);
-  place.acquired = {};
+  raise(place.knows.done, queue, tick);
+  raise(place.knows.fenced, queue, tick);
 }
 
 void HappensBefore::end(Agent queue, Tick tick, Agent thread) {

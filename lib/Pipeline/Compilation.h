@@ -6,6 +6,7 @@
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Compile.h"
+#include "kiln/Schedule/Proofs.h"
 #include "kiln/Target/TargetInterface.h"
 
 namespace kiln {
@@ -60,6 +61,8 @@ private:
   Stage last = Stage::Binary;
   std::optional<Stage> from;
   bool exact = false;
+  /// Of all that is tried out on the way.
+  SharedProofs proofs = std::make_shared<Proofs>();
   int optLevel = request.optLevel;
   bool fastMath = request.fastMath;
   /// Of a source that was handed back; null if its kernel has none, or still holds it.

@@ -93,7 +93,7 @@ LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, St
     if (stage < first || stage > last || isDone(stage))
       continue;
     PassManager pm(&context, ModuleOp::getOperationName());
-    addStage(pm, target, stage, exact);
+    addStage(pm, target, stage, proofs, exact);
     // What passes decide and a source may pin is looked at after each of them; the long IR of a
     // thread, which nobody writes, once a stage. tile-opt, and so every test, looks each time.
     bool isOften = stage < Stage::Target;

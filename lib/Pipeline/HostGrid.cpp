@@ -61,7 +61,7 @@ static FailureOr<std::string> compileGrid(ModuleOp module) {
   module->setAttr(kTargetAttrName, host);
   for (Stage stage : {Stage::Layout, Stage::Schedule, Stage::Target, Stage::LLVM}) {
     PassManager passes(context, ModuleOp::getOperationName());
-    addStage(passes, host, stage);
+    addStage(passes, host, stage, /*proofs=*/nullptr);
     passes.enableVerifier(false);
     if (failed(passes.run(module)))
       return failure();

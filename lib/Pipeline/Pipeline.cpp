@@ -29,89 +29,131 @@ static void addLayouts(OpPassManager &pm) {
       createDecideParts());
 }
 
-/// Whether roles that a pass has decided can be realised and lowered: tried on a copy.
-static LogicalResult realiseRoles(ModuleOp copy) {
+/// The passes of the stage `schedule` until shared memory is planned, for a device.
+static void addPlan(OpPassManager &pm, bool exact = false);
+
+/// Those behind it, which prove what was realised.
+static void addProof(OpPassManager &pm, const SharedProofs &proofs) {
+  pm.addPass(createOrderShared());
+  pm.addPass(createCheckProtocol(proofs));
+  pm.addPass(createOrderBare());
+}
+
+/// Has a copy, on which something is tried, run passes for its target.
+static LogicalResult runOn(ModuleOp copy,
+                           llvm::function_ref<void(OpPassManager &, TargetInterface)> add) {
   PassManager pm(copy.getContext(), ModuleOp::getOperationName());
   pm.enableVerifier(false);
-  addLayouts(pm);
   FailureOr<TargetInterface> target = requireTarget(copy);
   if (failed(target))
     return failure();
-  addStage(pm, *target, Stage::Schedule);
-  pm.addPass(createLowerToThreads());
+  add(pm, *target);
   return pm.run(copy);
+}
+
+/// What roles that a pass has decided take of shared memory, tried on a copy; and then whether they
+/// are proven and can be lowered.
+static LogicalResult planRoles(ModuleOp copy) {
+  return runOn(copy, [](OpPassManager &pm, TargetInterface) {
+    addLayouts(pm);
+    addPlan(pm);
+  });
+}
+static LogicalResult proveRoles(ModuleOp copy, const SharedProofs &proofs) {
+  return runOn(copy, [&](OpPassManager &pm, TargetInterface) {
+    addProof(pm, proofs);
+    pm.addPass(createLowerToThreads());
+  });
+}
+static std::unique_ptr<Pass> createDecideRoles(SharedProofs proofs) {
+  return createDecideRoles(planRoles, [=](ModuleOp copy) { return proveRoles(copy, proofs); });
 }
 
 /// Whether programs that one block shall run can be: tried on a copy.
-static LogicalResult realiseBlocks(ModuleOp copy) {
-  PassManager pm(copy.getContext(), ModuleOp::getOperationName());
-  pm.enableVerifier(false);
-  FailureOr<TargetInterface> target = requireTarget(copy);
-  if (failed(target))
-    return failure();
-  for (Stage stage : {Stage::Layout, Stage::Schedule})
-    addStage(pm, *target, stage);
-  pm.addPass(createLowerToThreads());
-  return pm.run(copy);
+static LogicalResult realiseBlocks(ModuleOp copy, const SharedProofs &proofs) {
+  return runOn(copy, [&](OpPassManager &pm, TargetInterface target) {
+    for (Stage stage : {Stage::Layout, Stage::Schedule})
+      addStage(pm, target, stage, proofs);
+    pm.addPass(createLowerToThreads());
+  });
 }
 
 /// The passes of the stage `layout` that come behind what completes pins, for a device.
-static void addDecidedLayouts(OpPassManager &pm);
+static void addDecidedLayouts(OpPassManager &pm, const SharedProofs &proofs);
 
 /// Whether completed pins can be realised and lowered: tried on a copy.
-static LogicalResult realisePins(ModuleOp copy) {
-  PassManager pm(copy.getContext(), ModuleOp::getOperationName());
-  pm.enableVerifier(false);
-  FailureOr<TargetInterface> target = requireTarget(copy);
-  if (failed(target))
-    return failure();
-  addDecidedLayouts(pm);
-  addStage(pm, *target, Stage::Schedule);
-  pm.addPass(createLowerToThreads());
-  return pm.run(copy);
+static LogicalResult realisePins(ModuleOp copy, const SharedProofs &proofs) {
+  return runOn(copy, [&](OpPassManager &pm, TargetInterface target) {
+    addDecidedLayouts(pm, proofs);
+    addStage(pm, target, Stage::Schedule, proofs);
+    pm.addPass(createLowerToThreads());
+  });
 }
 
 /// By which proposal a kernel runs whose extents are decided.
-static std::optional<int64_t> rankExtents(ModuleOp copy) {
-  PassManager pm(copy.getContext(), ModuleOp::getOperationName());
-  pm.enableVerifier(false);
-  pm.addPass(createSplitShapes());
-  pm.addPass(createResolveAtomNames());
-  pm.addPass(createCheckDecisions());
-  pm.addPass(createDecideRoles(realiseRoles));
-  if (failed(pm.run(copy)))
+static std::optional<int64_t> rankExtents(ModuleOp copy, const SharedProofs &proofs) {
+  auto add = [&](OpPassManager &pm, TargetInterface) {
+    pm.addPass(createSplitShapes());
+    pm.addPass(createResolveAtomNames());
+    pm.addPass(createCheckDecisions());
+    pm.addPass(createDecideRoles(proofs));
+  };
+  if (failed(runOn(copy, add)))
     return std::nullopt;
   // What was proposed has been realised.
   auto members = copy->getAttrOfType<DictionaryAttr>(kMetadataAttrName);
   if (auto proposal = members ? members.getAs<IntegerAttr>(tile::kProposalMember) : IntegerAttr())
     return proposal.getInt();
-  return succeeded(realiseRoles(copy)) ? std::optional(tile::kMostProposals) : std::nullopt;
+  bool isRealised = succeeded(planRoles(copy)) && succeeded(proveRoles(copy, proofs));
+  return isRealised ? std::optional(tile::kMostProposals) : std::nullopt;
 }
 
 /// The same, tried on a copy.
-static std::optional<int64_t> tryExtents(tile::KernelOp kernel) {
+static std::optional<int64_t> tryExtents(tile::KernelOp kernel, const SharedProofs &proofs) {
   std::optional<int64_t> rank;
   std::optional<Refusal> refusal;
   auto realise = [&](ModuleOp copy) {
-    rank = rankExtents(copy);
+    rank = rankExtents(copy, proofs);
     return success(rank.has_value());
   };
   tryOut(kernel, realise, refusal);
   return rank;
 }
 
-static void addDecidedLayouts(OpPassManager &pm) {
+static void addDecidedLayouts(OpPassManager &pm, const SharedProofs &proofs) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
   add(createDecideSwap(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
       createRealiseShares());
   // What an instruction is chosen for, and held against, is a tile as it will be.
   add(tile::createExpandArgReduce(), tile::createExpandPhilox(), tile::createExpandTF32(),
-      createDecideExtents(tryExtents), createSplitShapes(), createResolveAtomNames(),
-      createCheckDecisions(), createRealiseStreams(), createDecideRoles(realiseRoles));
+      createDecideExtents([=](tile::KernelOp kernel) { return tryExtents(kernel, proofs); }),
+      createSplitShapes(), createResolveAtomNames(), createCheckDecisions(), createRealiseStreams(),
+      createDecideRoles(proofs));
   addLayouts(pm);
 }
 
-void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact) {
+static void addPlan(OpPassManager &pm, bool exact) {
+  auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
+  add(createRotateLoops());
+  if (!exact)
+    add(createDecideRegisters(), createDecideStages());
+  add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
+      createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
+      createCarryParts(), createDecideHandOvers(), createRealiseHandOvers(),
+      createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(), createCompleteStages(),
+      createRealiseStages(), createSplitLoops(), createRealiseCopies(), createDecideConversions(),
+      createDecideCarriedSums(), createDecideColumns(), createRealiseAccumulators(),
+      createOrderTurns(), createRealiseSlots(), createRealiseStores(), createDecideFetches(),
+      createRealiseFetches(), createSinkSlices(), createDecideBoxLoads(), createRealiseBoxLoads(),
+      createRealiseOwnConversions(), createRealiseClusters());
+  // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
+  add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
+      createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),
+      createCheckRealised(), createPrepareRoles(), createCountPuts(), createPlanSharedMemory());
+}
+
+void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const SharedProofs &proofs,
+              bool exact) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
   // One thread of the host runs a program as loops; on a device threads share its tensors.
   bool isHost = target.runsOnHost();
@@ -125,9 +167,11 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
   case Stage::Layout:
     add(createCheckTarget());
     if (!isHost) {
-      add(createJoinScales(), createRoundClusters(), createDecideBlockPrograms(realiseBlocks),
-          createGatherPrograms(), createCompletePins(realisePins));
-      addDecidedLayouts(pm);
+      add(createJoinScales(), createRoundClusters(),
+          createDecideBlockPrograms([=](ModuleOp copy) { return realiseBlocks(copy, proofs); }),
+          createGatherPrograms(),
+          createCompletePins([=](ModuleOp copy) { return realisePins(copy, proofs); }));
+      addDecidedLayouts(pm, proofs);
       return;
     }
     // Of schedules a host realises the grid's alone.
@@ -140,24 +184,8 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, bool exact
   case Stage::Schedule:
     if (isHost)
       return;
-    add(createRotateLoops());
-    if (!exact)
-      add(createDecideRegisters(), createDecideStages());
-    add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
-        createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
-        createCarryParts(), createDecideHandOvers(), createRealiseHandOvers(),
-        createRealiseWarpGroups(), createRealiseTurns(), createRealiseParts(),
-        createCompleteStages(), createRealiseStages(), createSplitLoops(), createRealiseCopies(),
-        createDecideConversions(), createDecideCarriedSums(), createDecideColumns(),
-        createRealiseAccumulators(), createOrderTurns(), createRealiseSlots(),
-        createRealiseStores(), createDecideFetches(), createRealiseFetches(), createSinkSlices(),
-        createDecideBoxLoads(), createRealiseBoxLoads(), createRealiseOwnConversions(),
-        createRealiseClusters());
-    // Who runs what, what waits for what, what stays in front of what: the lowering decides none.
-    add(createDecideWrites(), createOrderAccesses(), createRealiseFences(), createOrderDots(),
-        createRealisePriorities(), createRealiseInterleaving(), createRealiseThreads(),
-        createCheckRealised(), createPrepareRoles(), createCountPuts(), createPlanSharedMemory(),
-        createOrderShared(), createCheckProtocol(), createOrderBare());
+    addPlan(pm, exact);
+    addProof(pm, proofs);
     return;
   case Stage::Target:
     if (isHost)
@@ -244,11 +272,12 @@ struct TilePipeline : public PassWrapper<TilePipeline, OperationPass<ModuleOp>> 
     parsed = chooseTarget(module, *parsed);
     if (failed(parsed))
       return signalPassFailure();
+    auto proofs = std::make_shared<Proofs>();
     for (Stage stage : getStages()) {
       if (stage > *last)
         return;
       OpPassManager pm(ModuleOp::getOperationName());
-      addStage(pm, *parsed, stage);
+      addStage(pm, *parsed, stage, proofs);
       if (failed(runPipeline(pm, module)))
         return signalPassFailure();
     }

@@ -27,15 +27,14 @@ static bool hasPairs(WarpGroupsOp groups) {
 
 /// Numbers that tell what a trace does from what others do: each event with those in front of it,
 /// and how often the ring was gone round by then.
-static void addSteps(WarpGroupsOp groups, const protocol::Trace &trace,
-                     llvm::SmallVectorImpl<uint64_t> &steps) {
+static SmallVector<uint64_t> getSteps(ArrayRef<ChannelOp> channels, const protocol::Trace &trace) {
+  SmallVector<uint64_t> steps;
   constexpr unsigned kInFront = 3;
   constexpr int64_t kRounds = 2;
   std::array<uint64_t, kInFront> inFront = {};
   uint64_t who = protocol::getName({trace.role, trace.copy, trace.program, trace.skips});
   for (const protocol::Event &event : trace.events) {
-    ChannelOp channel =
-        event.usesChannel() ? protocol::getChannel(groups, event.channel) : ChannelOp();
+    ChannelOp channel = event.usesChannel() ? channels[event.channel] : ChannelOp();
     int64_t depth = channel ? channel.getType().getDepth() : 1;
     int64_t round = channel                ? std::min(event.position / depth, kRounds)
                     : event.isWaitForOwn() ? event.position
@@ -50,6 +49,7 @@ static void addSteps(WarpGroupsOp groups, const protocol::Trace &trace,
     inFront = {step, inFront[0], inFront[1]};
   }
   steps.push_back(protocol::getName({who, inFront[0], inFront[1], inFront[2]}));
+  return steps;
 }
 
 namespace {
@@ -65,6 +65,7 @@ public:
 private:
   FailureOr<std::vector<protocol::Trace>> traceAll(ArrayRef<protocol::Instance> programs);
   LogicalResult checkOn(const protocol::Instance &launch);
+  bool playSteps(ArrayRef<protocol::Trace> traces);
   LogicalResult checkPublishing();
 
   WarpGroupsOp groups;
@@ -129,13 +130,7 @@ LogicalResult Checker::checkOn(const protocol::Instance &launch) {
   FailureOr<protocol::Order> order = protocol::play(groups, *traces, instance);
   if (failed(order))
     return failure();
-  // What roles have done already, one step behind another, need not be ordered again.
-  SmallVector<uint64_t> steps;
-  for (const protocol::Trace &trace : *traces)
-    addSteps(groups, trace, steps);
-  size_t before = played.size();
-  played.insert_range(steps);
-  if (played.size() == before)
+  if (!playSteps(*traces))
     return success();
   protocol::Replay replay(groups, *traces, overlaps, instance);
   if (failed(replay.run(*order)))
@@ -144,6 +139,15 @@ LogicalResult Checker::checkOn(const protocol::Instance &launch) {
     publishing.insert_range(trace.publishing);
   needed.insert_range(replay.needed);
   return success();
+}
+
+/// What roles have done already, one step behind another, need not be ordered again.
+bool Checker::playSteps(ArrayRef<protocol::Trace> traces) {
+  SmallVector<ChannelOp> channels = protocol::getChannels(groups);
+  size_t before = played.size();
+  for (const protocol::Trace &trace : traces)
+    played.insert_range(getSteps(channels, trace));
+  return played.size() > before;
 }
 
 /// A fence that nothing needs is a wait for nothing.
@@ -172,11 +176,25 @@ LogicalResult Checker::run() {
 
 namespace {
 struct CheckProtocol : kiln::impl::CheckProtocolBase<CheckProtocol> {
+  CheckProtocol() = default;
+  explicit CheckProtocol(SharedProofs proofs) : proofs(std::move(proofs)) {}
+
   void runOnOperation() override {
-    WalkResult result = getOperation().walk(
-        [](WarpGroupsOp groups) -> WalkResult { return WalkResult(Checker(groups).run()); });
-    if (result.wasInterrupted())
-      signalPassFailure();
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      for (auto groups : kernel.getBody().getOps<WarpGroupsOp>()) {
+        if (proofs && proofs->has(kernel))
+          continue;
+        if (failed(Checker(groups).run()))
+          return signalPassFailure();
+        if (proofs)
+          proofs->add(kernel);
+      }
   }
+
+  SharedProofs proofs;
 };
 } // namespace
+
+std::unique_ptr<Pass> kiln::createCheckProtocol(SharedProofs proofs) {
+  return std::make_unique<CheckProtocol>(std::move(proofs));
+}

@@ -30,27 +30,37 @@ using namespace kiln::tile;
 namespace {
 struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   DecideRoles() = default;
-  explicit DecideRoles(Realise realise) : realise(std::move(realise)) {}
+  DecideRoles(Realise plan, Realise prove) : plan(std::move(plan)), prove(std::move(prove)) {}
 
   /// The bytes of shared memory that a kernel takes as it was decided, as far as a copy shows; none
-  /// if it cannot be realised.
-  std::optional<int64_t> measureBytes(KernelOp kernel, std::optional<Refusal> &reason) {
-    if (!realise)
+  /// if it cannot be planned.
+  std::optional<int64_t> measureBytes(KernelOp kernel) {
+    if (!plan)
       return 0;
-    std::optional<Refusal> refusal;
-    OwningOpRef<ModuleOp> copy = tryOut(kernel, realise, refusal);
-    if (!copy) {
-      reason = refusal;
-      if (reason)
-        reason->text = "it would be refused then: " + reason->text;
-      return std::nullopt;
-    }
     int64_t bytes = 0;
-    copy->walk([&](FunctionOpInterface function) {
-      if (auto shared = function->getAttrOfType<IntegerAttr>(kSharedBytesAttrName))
-        bytes = std::max(bytes, shared.getInt());
-    });
-    return bytes;
+    std::optional<Refusal> refusal;
+    return tryOut(kernel, planAndMeasure(bytes), refusal) ? std::optional(bytes) : std::nullopt;
+  }
+
+  /// Whether a kernel can be realised as it was decided, as far as a copy shows, in as many bytes
+  /// of shared memory as fit.
+  bool isRealised(
+      KernelOp kernel, std::optional<Refusal> &reason,
+      llvm::function_ref<bool(int64_t)> fits = [](int64_t) { return true; }) {
+    if (!plan)
+      return fits(0);
+    auto realise = [&](ModuleOp copy) {
+      int64_t bytes = 0;
+      return success(succeeded(planAndMeasure(bytes)(copy)) && fits(bytes) &&
+                     succeeded(prove(copy)));
+    };
+    std::optional<Refusal> refusal;
+    if (tryOut(kernel, realise, refusal))
+      return true;
+    reason = refusal;
+    if (reason)
+      reason->text = "it would be refused then: " + reason->text;
+    return false;
   }
 
   bool overlapTrips(KernelOp kernel, TargetInterface target) {
@@ -70,13 +80,13 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   }
   bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps, bool ofPairs) {
     RoleDecider decider(kernel, target, ofPairs);
-    bool mayTakeTurns = realise && mayBePersistent(kernel);
+    bool mayTakeTurns = plan && mayBePersistent(kernel);
     auto has = [&](bool isOverlapped) {
       for (bool storesByEngine : {true, false}) {
         decider.write(storesByEngine, isOverlapped);
         if (mayTakeTurns && takeTurns(kernel, target))
           return true;
-        if (measureBytes(kernel, decider.reason))
+        if (isRealised(kernel, decider.reason))
           return true;
         decider.undo();
       }
@@ -104,8 +114,8 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   bool takeTurns(KernelOp kernel, TargetInterface target) {
     writePersistence(kernel);
     std::optional<Refusal> reason;
-    std::optional<int64_t> bytes = measureBytes(kernel, reason);
-    if (bytes && 2 * *bytes > target.getChipRecord().sharedBytes)
+    int64_t all = target.getChipRecord().sharedBytes;
+    if (isRealised(kernel, reason, [&](int64_t bytes) { return 2 * bytes > all; }))
       return true;
     kernel->removeAttr(kPersistentAttrName);
     return false;
@@ -128,7 +138,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     for (bool isOpen = decider.find() && decider.findDots(); isOpen; isOpen = decider.useOneCopy())
       for (auto [direct, apart] : getWays(decider)) {
         bool copies = decider.write(direct, apart);
-        if ((copies || !direct) && measureBytes(kernel, reason))
+        if ((copies || !direct) && isRealised(kernel, reason))
           return true;
         decider.undo();
       }
@@ -143,16 +153,20 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
       return false;
     std::optional<Refusal> reason;
     int64_t half = target.getChipRecord().sharedBytes / 2;
-    for (auto [direct, apart] : getWays(decider)) {
-      bool copies = decider.write(direct, apart);
-      std::optional<int64_t> bytes = measureBytes(kernel, reason);
-      if (bytes && (copies || *bytes <= half))
+    for (std::pair<bool, bool> way : getWays(decider)) {
+      bool copies = decider.write(way.first, way.second);
+      // What takes more than half is taken where the kernel would without, too.
+      auto fits = [&](int64_t bytes) {
+        if (copies || bytes <= half)
+          return true;
+        decider.undo();
+        bool isLarge = measureBytes(kernel).value_or(0) > half;
+        decider.write(way.first, way.second);
+        return isLarge;
+      };
+      if (isRealised(kernel, reason, fits))
         return true;
       decider.undo();
-      if (bytes && measureBytes(kernel, reason).value_or(0) > half) {
-        decider.write(direct, apart);
-        return true;
-      }
     }
     return false;
   }
@@ -191,10 +205,21 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     }
   }
 
-  Realise realise;
+  Realise planAndMeasure(int64_t &bytes) {
+    return [&](ModuleOp copy) {
+      if (failed(plan(copy)))
+        return failure();
+      for (auto kernel : copy.getOps<KernelOp>())
+        if (auto shared = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttrName))
+          bytes = std::max(bytes, shared.getInt());
+      return success();
+    };
+  }
+
+  Realise plan, prove;
 };
 } // namespace
 
-std::unique_ptr<Pass> kiln::createDecideRoles(Realise realise) {
-  return std::make_unique<DecideRoles>(std::move(realise));
+std::unique_ptr<Pass> kiln::createDecideRoles(Realise plan, Realise prove) {
+  return std::make_unique<DecideRoles>(std::move(plan), std::move(prove));
 }

@@ -81,15 +81,18 @@ public:
   class Place {
   public:
     /// Up to which tick what an agent did is told here; and what is of agents of other orders.
-    Tick told(Agent agent) const { return done.get(agent); }
-    Tick published(Agent agent) const { return visible.get(agent); }
-    const Clock &getHeard() const { return heard; }
+    Tick told(Agent agent) const { return knows.done ? knows.done->get(agent) : 0; }
+    Tick published(Agent agent) const { return knows.visible ? knows.visible->get(agent) : 0; }
+    const Clock &getHeard() const {
+      static const Clock nothing;
+      return knows.heard ? *knows.heard : nothing;
+    }
 
   private:
     friend class HappensBefore;
-    Clock done, visible, fenced, heard;
-    /// What was joined last, and a copy of all for who acquires, null if it is out of date.
-    Knowledge last, acquired;
+    /// What was told here, each null until something is, and what was joined last. A clock that
+    /// others have, too, is copied before it changes.
+    Knowledge knows, last;
     uint64_t time = 0;
   };
   /// Has a thread know what another one knows, and nothing else: it stands for a new one.
@@ -174,7 +177,7 @@ private:
   Shared find(const Shared &a, const Shared &b);
 
   const unsigned lanes;
-  const Shared nothing = std::make_shared<const Clock>();
+  const Shared nothing = std::make_shared<Clock>();
   uint32_t site = 0;
   std::vector<uint64_t> times; ///< by thread; empty if they are not kept
   std::vector<View> views;

@@ -3,6 +3,7 @@
 #define KILN_SCHEDULE_PASSES_H
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Schedule/Proofs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include <functional>
@@ -14,13 +15,17 @@ namespace kiln {
 #include "kiln/Schedule/Passes.h.inc"
 
 /// The same, of what `realise` can make of a copy of the module alone; it leaves undecided what
-/// fails there.
+/// fails there. `plan` does so until shared memory is planned, `prove` goes on from there.
 std::unique_ptr<mlir::Pass>
-createDecideRoles(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
+createDecideRoles(std::function<llvm::LogicalResult(mlir::ModuleOp)> plan,
+                  std::function<llvm::LogicalResult(mlir::ModuleOp)> prove);
 std::unique_ptr<mlir::Pass>
 createCompletePins(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
 std::unique_ptr<mlir::Pass>
 createDecideBlockPrograms(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
+
+/// The same, but for kernels that were proven before, to which it adds.
+std::unique_ptr<mlir::Pass> createCheckProtocol(SharedProofs proofs);
 
 /// Whether an engine reads what lies in the slots of a captured channel: by copies out of it, or by
 /// dots in flight.

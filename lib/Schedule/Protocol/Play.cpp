@@ -133,7 +133,7 @@ struct State {
     bool isGet = event.kind == Event::Get;
     if (!isGet && event.kind != Event::Put && event.kind != Event::Acquire)
       return true;
-    ChannelOp channel = getChannel(groups, event.channel);
+    ChannelOp channel = channels[event.channel];
     if (channel.getType().getOwn())
       return true;
     if (isGet) {
@@ -177,7 +177,7 @@ struct State {
   /// By as many as must, and by every program that is reached.
   bool isReleased(const Trace &trace, const Event &event) {
     return released[getUse(trace.program, event.channel, event.position)] ==
-               int64_t(getChannel(groups, event.channel).getEmpty()) &&
+               int64_t(channels[event.channel].getEmpty()) &&
            !findUntold(trace, event, event.position);
   }
 
@@ -190,9 +190,7 @@ private:
   Use getMeeting(const Trace &trace, const Event &event) {
     return {trace.program * unsigned(groups.getRoles().size()) + trace.role, event.position};
   }
-  bool isOfPair(const Event &event) {
-    return getChannel(groups, event.channel).getType().getPair();
-  }
+  bool isOfPair(const Event &event) { return channels[event.channel].getType().getPair(); }
   /// At whose barriers the bytes that reach a program count, and who releases its slots.
   unsigned getCounting(unsigned program, const Event &event) {
     return isOfPair(event) ? getFirstOfPair(program) : program;
@@ -220,7 +218,7 @@ private:
   }
   /// The use of the slot before this one; negative if there is none.
   int64_t getBefore(const Event &event) {
-    return event.position - getChannel(groups, event.channel).getType().getDepth();
+    return event.position - channels[event.channel].getType().getDepth();
   }
   bool isReleasedByCommit(unsigned channel) {
     return llvm::any_of(groups.getBodies(), [&](Region &region) {
@@ -255,6 +253,7 @@ private:
 
   using Counts = DenseMap<Use, int64_t>;
   WarpGroupsOp groups;
+  SmallVector<ChannelOp> channels = getChannels(groups);
   bool isShared;
   Counts filled, released, met, announced, brought;
   /// Of a use, by whom.

@@ -280,6 +280,8 @@ int64_t countReleases(tile::WarpGroupsOp groups, unsigned capture);
 
 /// The channel that a captured value is, or null.
 tile::ChannelOp getChannel(tile::WarpGroupsOp groups, unsigned capture);
+/// That of each of them.
+llvm::SmallVector<tile::ChannelOp> getChannels(tile::WarpGroupsOp groups);
 /// A note where a ring is made.
 void noteRing(mlir::InFlightDiagnostic &error, tile::ChannelOp channel);
 /// How many arrivals at its slot's barrier a put or a release by one copy is.

@@ -100,7 +100,7 @@ Replay::Phase &Replay::getPhase(unsigned program, Side side, unsigned channel, i
 
 /// Some of the arrivals at one phase, which ends with the last of them.
 void Replay::arrive(unsigned program, Side side, const Event &event, int64_t arrivals) {
-  ChannelOp channel = getChannel(groups, event.channel);
+  ChannelOp channel = channels[event.channel];
   Phase &phase = getPhase(program, side, event.channel, event.position);
   phase.arrivals += arrivals;
   if (!asksPhases ||
@@ -112,7 +112,7 @@ void Replay::arrive(unsigned program, Side side, const Event &event, int64_t arr
 }
 
 LogicalResult Replay::wait(unsigned trace, const Event &event, Side side, int64_t position) {
-  ChannelOp channel = getChannel(groups, event.channel);
+  ChannelOp channel = channels[event.channel];
   if (position < 0)
     return success();
   unsigned program = traces[trace].program;
@@ -148,7 +148,7 @@ LogicalResult Replay::get(unsigned trace, const Event &event) {
     piece.use = event.position;
     if (!own)
       return wait(trace, event, Empty,
-                  event.position - getChannel(groups, event.channel).getType().getDepth());
+                  event.position - channels[event.channel].getType().getDepth());
     piece.puts[traces[trace].copy] = event.position;
     ++piece.held;
     return success();
@@ -312,7 +312,7 @@ LogicalResult Replay::access(unsigned trace, const Event &event) {
     tellDots(trace);
   // Where two programs multiply together, what each of them has.
   SmallVector<Piece *> all = {&piece};
-  if (dot && piece.channel && getChannel(groups, *piece.channel).getType().getPair())
+  if (dot && piece.channel && channels[*piece.channel].getType().getPair())
     all.push_back(&getSlot(piece.program ^ 1, event.channel, event.slot));
   Event::Who who = dot && event.who == Event::All ? Event::EachWarp : event.who;
   if (event.kind == Event::Store)

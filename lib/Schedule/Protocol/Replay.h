@@ -143,13 +143,14 @@ private:
                                   std::optional<bool> isWrite = std::nullopt);
 
   bool isOwn(const Piece &piece) {
-    return piece.channel && getChannel(groups, *piece.channel).getType().getOwn();
+    return piece.channel && channels[*piece.channel].getType().getOwn();
   }
   unsigned getCounting(unsigned program, unsigned channel) {
-    return getChannel(groups, channel).getType().getPair() ? getFirstOfPair(program) : program;
+    return channels[channel].getType().getPair() ? getFirstOfPair(program) : program;
   }
 
   tile::WarpGroupsOp groups;
+  llvm::SmallVector<tile::ChannelOp> channels = getChannels(groups);
   llvm::ArrayRef<Trace> traces;
   const Overlaps &overlaps;
   const Instance &instance;

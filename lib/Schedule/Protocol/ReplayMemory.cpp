@@ -36,7 +36,7 @@ unsigned Replay::countCells(unsigned capture, unsigned &ofWriter) {
 }
 
 void Replay::addSlots(unsigned capture) {
-  ChannelOp channel = getChannel(groups, capture);
+  ChannelOp channel = channels[capture];
   bool isOfSums = channel.getType().getAccumulator() != nullptr;
   unsigned ofWriter = kWriters, count = isOfSums ? kWriters : countCells(capture, ofWriter);
   for (unsigned program = 0; program < programs; ++program) {
@@ -55,7 +55,7 @@ void Replay::addSlots(unsigned capture) {
 void Replay::addPieces() {
   firstSlot.resize(programs * groups.getCaptures().size());
   for (unsigned i = 0; i < groups.getCaptures().size(); ++i)
-    if (getChannel(groups, i))
+    if (channels[i])
       addSlots(i);
   for (Value capture : groups.getCaptures())
     if (auto alloc = capture.getDefiningOp<AllocOp>())

@@ -60,6 +60,7 @@ Function *kiln::emulated::Outliner::getFunction(Instruction &instruction) {
   IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", function));
   Instruction *own = instruction.clone();
   own->setDebugLoc({});
+  own->dropUnknownNonDebugMetadata();
   for (auto [i, argument] : enumerate(function->args()))
     own->setOperand(i, convert(builder, &argument, instruction.getOperand(i)->getType()));
   builder.Insert(own);
