@@ -366,7 +366,7 @@ void Engines::store(const Box &box) {
 
 void Engines::commitStores(unsigned thread) {
   Stores &own = storesOf(thread);
-  own.committed.emplace_back(shared.order().close(own.queue), std::exchange(own.open, {}));
+  own.committed.emplace_back(shared.order().commit(own.queue), std::exchange(own.open, {}));
 }
 
 void Engines::waitStores(unsigned thread, unsigned inFlight) {

@@ -1,14 +1,17 @@
-"""Mutants of pinned kernels, each with one thing of its order broken: an emulated chip finds all of
-them. CI draws some afresh for each commit; `utils/soak` tries every one, under other seeds too, and
-those of random schedules, of which not all are found or explained."""
+"""Mutants of pinned kernels and of random schedules, each with one thing of its order broken: an
+emulated chip finds all of them, or shows what stands in for the order. CI draws some afresh for each
+commit; `utils/soak` tries every one, under other seeds too."""
 
 import random
 import re
+import time
+from dataclasses import replace
 
 import mutation
 import mutation_subjects
 import pytest
 from control_flow import Flow
+from schedule_chips import CHIPS
 from test_random_schedules import first_seed
 
 # How many mutants there are at least of each pinned kernel: of these no other order stands in for
@@ -18,6 +21,7 @@ FEWEST = {
     "attention": 65, "attention-stores": 60,
 }  # fmt: skip
 DRAWN = 9  # of each kernel
+RANDOM, OF_EACH, SECONDS = 18, 6, 12  # of random schedules, of one, and of the process
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +46,49 @@ def test_mutants_of_pinned_kernels_are_found(name: str) -> None:
     assert len(wrong) >= FEWEST[name]
     drawn = random.Random(first_seed("sm_90a")).sample(wrong, min(DRAWN, len(wrong)))
     assert not subject.survivors(drawn)
+
+
+def test_mutants_of_random_schedules_are_found() -> None:
+    rng = random.Random(first_seed("sm_90a"))
+    asked, end = 0, time.process_time() + SECONDS
+    while asked < RANDOM and time.process_time() < end:
+        subject = mutation_subjects.drawn(rng.randrange(1 << 32), rng.choice(list(CHIPS)))
+        if subject:
+            assert not subject.find()
+            some = rng.sample(subject.wrong, min(OF_EACH, len(subject.wrong)))
+            assert not subject.survivors(some)
+            asked += len(some)
+    assert asked
+
+
+def small_product() -> mutation_subjects.Subject:
+    pinned = mutation_subjects.pinned("gemm-gfx942")
+    return replace(pinned, runs=[mutation_subjects.Product(256, 256, 32)])
+
+
+def with_barrier(subject: mutation_subjects.Subject, at: int, is_drawn: bool = False):
+    """The subject with one more in front of a line, and the mutant that lacks it."""
+    lines = subject.text.split("\n")
+    text = "\n".join([*lines[:at], "    rocdl.s.barrier", *lines[at:]])
+    subject = replace(subject, text=text, is_drawn=is_drawn)
+    return subject, next(m for m in subject.mutants if m.is_drop and m.places == {at})
+
+
+def test_an_order_that_another_one_stands_in_for_is_shown_to_be_used() -> None:
+    subject = small_product()
+    barrier = next(m for m in subject.wrong if "without 'rocdl.s.barrier'" in m.what)
+    assert subject.find(barrier)
+    twice, lacking = with_barrier(subject, min(barrier.places))
+    assert not twice.find(lacking) and twice.explain(lacking) == "another order"
+
+
+def test_an_order_that_orders_nothing_is_none_of_a_pinned_kernel() -> None:
+    subject = small_product()
+    end = next(i for i, line in enumerate(subject.text.split("\n")) if "llvm.return" in line)
+    more, lacking = with_barrier(subject, end, is_drawn=True)
+    assert more.explain(lacking) == "it orders nothing"
+    more.is_drawn = False
+    assert not more.explain(lacking)
 
 
 @pytest.mark.parametrize("name", ["gemm-sm_90a", "gemm-sm_100a", "attention", "gemm-gfx950"])
