@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 from unittest import mock
 
@@ -102,9 +102,11 @@ class Subject:
 
     def explain(self, mutant: mutation.Mutant) -> str:
         """Why nothing is found of a mutant, as far as its order itself shows it; or nothing."""
+        if mutant.is_drop:
+            return self.stand_in(mutant)
         drops = [m for m in self.mutants if m.is_drop and m.places == mutant.places]
         for drop in drops:
-            if drop == mutant or not self.find(drop):
+            if not self.find(drop):
                 return self.stand_in(drop)
         # Rings may have slots to spare: then a wait may leave one more under way, or a commit come late.
         # And where threads meet there may be play.
@@ -267,6 +269,7 @@ PINNED: dict[str, tuple[Source, str, list[Run]]] = {
 }  # fmt: skip
 
 
+@cache
 def pinned(name: str) -> Subject:
     """One program, or cluster of them, does all tiles."""
     source, chip, runs = PINNED[name]
