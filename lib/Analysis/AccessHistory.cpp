@@ -1,6 +1,7 @@
 // Histories of bytes, each kept once.
 #include "kiln/Analysis/AccessHistory.h"
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 using namespace kiln::analysis;
@@ -35,10 +36,22 @@ static Clash makeClash(const HappensBefore &order, Agent thread, Clash::Kind kin
   return {order.knows(thread, other) ? Clash::Kind::TensorFence : kind, 0, other, isRead};
 }
 
+/// Says of an access whether it stands behind some by way of what is watched.
+static void watch(const HappensBefore &order, Agent thread, const Event &event,
+                  std::initializer_list<const std::vector<Event> *> earlier) {
+  if (!order.isWatching())
+    return;
+  for (const std::vector<Event> *events : earlier)
+    for (const Event &other : *events)
+      if (order.isBehindWatched(thread, event, other))
+        order.noteUse();
+}
+
 std::optional<Clash> ByteHistory::read(const HappensBefore &order, Agent thread,
                                        const Event &event) {
   if (writes.empty())
     return Clash{Clash::Kind::Unwritten, 0, {}, false};
+  watch(order, thread, event, {&writes, &updates});
   bool byEngine = event.proxy != Proxy::Generic;
   auto isKnown = [&](const Event &write) { return order.follows(thread, event, write); };
   auto isFound = [&](const Event &write) { return !byEngine || order.finds(thread, write); };
@@ -59,6 +72,8 @@ std::optional<Clash> ByteHistory::read(const HappensBefore &order, Agent thread,
 
 std::optional<Clash> ByteHistory::write(const HappensBefore &order, Agent thread,
                                         const Event &event, bool isSame, Reads kind) {
+  if (!isSame)
+    watch(order, thread, event, {&writes, &updates, &reads});
   bool isOrdered = true;
   for (const std::vector<Event> *events : {&writes, &updates})
     for (const Event &write : *events) {
@@ -89,6 +104,7 @@ std::optional<Clash> ByteHistory::update(const HappensBefore &order, Agent threa
                                          const Event &event) {
   if (writes.empty())
     return Clash{Clash::Kind::Unwritten, 0, {}, false};
+  watch(order, thread, event, {&writes, &reads});
   for (const Event &write : writes) {
     if (!order.follows(thread, event, write))
       return makeClash(order, thread, Clash::Kind::AfterWrite, write);

@@ -112,6 +112,18 @@ GridHistory::Page &GridHistory::pageOf(uint64_t number, unsigned shift) {
   return page;
 }
 
+void GridHistory::watch(const Cell &cell, Agent thread, const GridEvent &event, bool writes) const {
+  auto look = [&](const GridEvent &other) {
+    if (!(event.isAtomic && other.isAtomic) && order.isBehindWatched(event, thread, other))
+      order.orderOf(event.run).noteUse();
+    return false;
+  };
+  findFirst(cell.writes, look);
+  findFirst(cell.updates, look);
+  if (writes)
+    findFirst(cell.reads, look);
+}
+
 std::optional<GridClash> GridHistory::step(Cell &cell, uint64_t address, Handle number,
                                            Agent thread, const GridEvent &event,
                                            const Access &access, bool isSame) {
@@ -121,6 +133,8 @@ std::optional<GridClash> GridHistory::step(Cell &cell, uint64_t address, Handle 
   auto clash = [&](const GridEvent *other, bool isRead) {
     return GridClash{address, *other, isRead};
   };
+  if (order.orderOf(event.run).isWatching())
+    watch(cell, thread, event, access.writes && !isSame);
   if (!access.writes) {
     if (cell.reads == number)
       return std::nullopt;

@@ -145,6 +145,29 @@ bool GridOrder::knows(Run run, Agent thread, const GridEvent &earlier, bool isRe
                      });
 }
 
+bool GridOrder::isBehindWatched(const GridEvent &event, Agent thread,
+                                const GridEvent &earlier) const {
+  const HappensBefore &order = *runs[event.run].order;
+  const Clocks &known = order.knowsByWatched(thread);
+  const Event &other = earlier.event;
+  if (earlier.run == event.run)
+    return order.isBehindWatched(thread, event.event, other) ||
+           (isBare && other.agent != thread && known.visible.get(other.agent) >= other.tick);
+  // In the program that told of it, or in the one that has heard.
+  const std::vector<Releaser> &all = runs[earlier.run].releasers;
+  return std::any_of(all.begin(), all.end(), [&](Releaser releaser) {
+    auto tells = [&](Tick tick, bool byWatched) {
+      if (!tick)
+        return false;
+      const HappensBefore::Place &told = releases[releaser].all[tick - 1];
+      return (byWatched ? told.getByWatched().done.get(other.agent) : told.told(other.agent)) >=
+             other.tick;
+    };
+    return tells(order.heard(thread).get(releaser), true) ||
+           tells(known.heard.get(releaser), false);
+  });
+}
+
 bool GridOrder::hasTold(const GridEvent &event) const {
   const std::vector<Releaser> &all = runs[event.run].releasers;
   return std::any_of(all.begin(), all.end(), [&](Releaser releaser) {

@@ -31,6 +31,24 @@ std::pair<bool, bool> Clock::compare(const Clock &other) const {
   return {isMore || hasAny(ticks), isLess || hasAny(other.ticks)};
 }
 
+void Clocks::join(const Clocks &other) {
+  done.join(other.done);
+  visible.join(other.visible);
+  fenced.join(other.fenced);
+  heard.join(other.heard);
+}
+
+void Clocks::join(const Knowledge &knows) {
+  auto add = [](Clock &clock, const std::shared_ptr<const Clock> &known) {
+    if (known)
+      clock.join(*known);
+  };
+  add(done, knows.done);
+  add(visible, knows.visible);
+  add(fenced, knows.fenced);
+  add(heard, knows.heard);
+}
+
 HappensBefore::HappensBefore(unsigned threads, unsigned lanes) : lanes(lanes), views(threads) {
   for (View &view : views) {
     view.knows = {nothing, nothing, nothing, nothing};
@@ -127,6 +145,16 @@ void HappensBefore::release(Agent thread, Place &place) {
   tell(place, view.knows);
   if (!times.empty())
     place.time = std::max(place.time, times[thread]);
+  if (watched) {
+    bool isOwn = isWatched();
+    place.byWatched.join(view.byWatched);
+    if (isOwn) {
+      place.byWatched.join(view.knows);
+      place.byWatched.done.raise(thread, view.tick);
+    }
+    place.byWatched.visible.raise(thread, isOwn ? view.visible : view.visibleByWatched);
+    place.byWatched.fenced.raise(thread, isOwn ? view.fenced : view.fencedByWatched);
+  }
   view.told = view.tick;
   raise(place.knows.done, thread, view.tick++);
   raise(place.knows.visible, thread, view.visible);
@@ -145,6 +173,11 @@ void HappensBefore::acquire(Agent thread, Place &place) {
   learn(knows.visible, place.knows.visible);
   learn(knows.fenced, place.knows.fenced);
   learn(knows.heard, place.knows.heard);
+  if (watched) {
+    views[thread].byWatched.join(place.byWatched);
+    if (isWatched())
+      views[thread].byWatched.join(place.knows);
+  }
 }
 
 void HappensBefore::hear(Agent thread, const Clock &others) {
@@ -164,12 +197,37 @@ void HappensBefore::meet(const std::vector<Agent> &threads) {
 void HappensBefore::fence(Agent thread) {
   View &view = views[thread];
   view.knows.visible = view.knows.done;
+  if (watched)
+    view.byWatched.visible.join(view.byWatched.done);
+  if (isWatched()) {
+    view.byWatched.visible.join(*view.knows.done);
+    view.visibleByWatched = view.tick;
+  }
   view.visible = view.tick++;
 }
 
-void HappensBefore::fenceBefore(Agent thread) { views[thread].fenced = views[thread].tick++; }
+void HappensBefore::publish(Agent thread) {
+  View &view = views[thread];
+  if (isWatched())
+    view.visibleByWatched = view.tick;
+  view.visible = view.tick++;
+}
 
-void HappensBefore::fenceAfter(Agent thread) { views[thread].behind = views[thread].knows; }
+void HappensBefore::fenceBefore(Agent thread) {
+  View &view = views[thread];
+  if (isWatched())
+    view.fencedByWatched = view.tick;
+  view.fenced = view.tick++;
+}
+
+void HappensBefore::fenceAfter(Agent thread) {
+  View &view = views[thread];
+  view.behind = view.knows;
+  if (watched)
+    view.behindWatched.join(view.byWatched);
+  if (isWatched())
+    view.behindWatched.join(view.knows);
+}
 
 //===- Queues -------------------------------------------------------------------------------===//
 
@@ -184,6 +242,8 @@ Agent HappensBefore::addQueue(const char *work) {
 Event HappensBefore::start(Agent queue, Agent thread, Proxy proxy) {
   Queue &of = queues[queue - views.size()];
   of.given = join(of.given, views[thread].knows);
+  if (watched)
+    of.givenByWatched.join(views[thread].byWatched);
   if (!times.empty())
     of.time = std::max(of.time, times[thread]);
   return {queue, of.open, proxy};
@@ -191,20 +251,39 @@ Event HappensBefore::start(Agent queue, Agent thread, Proxy proxy) {
 
 Tick HappensBefore::close(Agent queue) {
   Queue &of = queues[queue - views.size()];
-  of.closed.emplace_back(of.open, of.given);
+  of.closed.push_back({of.open, of.given, of.givenByWatched, /*isWatched=*/false});
   return of.open++;
+}
+
+Tick HappensBefore::commit(Agent queue) {
+  Tick tick = close(queue);
+  Queue::Closed &closed = queues[queue - views.size()].closed.back();
+  closed.isWatched = isWatched();
+  if (closed.isWatched)
+    closed.byWatched.join(closed.given);
+  return tick;
 }
 
 void HappensBefore::end(Agent queue, Tick tick, Place &place) {
   Queue &of = queues[queue - views.size()];
   of.ended = std::max(of.ended, tick);
-  for (; !of.closed.empty() && of.closed.front().first <= tick; of.closed.pop_front())
-    of.behind = of.closed.front().second;
+  for (; !of.closed.empty() && of.closed.front().tick <= tick; of.closed.pop_front()) {
+    const Queue::Closed &closed = of.closed.front();
+    of.behind = closed.given;
+    of.behindWatched.join(closed.byWatched);
+    if (closed.isWatched)
+      of.watched = closed.tick;
+  }
   of.told = 0;
   tell(place, of.behind);
   place.time = std::max(place.time, of.time);
   raise(place.knows.done, queue, tick);
   raise(place.knows.fenced, queue, tick);
+  if (watched) {
+    place.byWatched.join(of.behindWatched);
+    place.byWatched.done.raise(queue, of.watched);
+    place.byWatched.fenced.raise(queue, of.watched);
+  }
 }
 
 void HappensBefore::end(Agent queue, Tick tick, Agent thread) {
@@ -245,4 +324,21 @@ bool HappensBefore::finds(Agent thread, const Event &write) const {
   if (write.agent == thread)
     return views[thread].visible >= write.tick;
   return views[thread].knows.visible->get(write.agent) >= write.tick;
+}
+
+bool HappensBefore::isBehindWatched(Agent thread, const Event &event, const Event &earlier) const {
+  const View &view = views[thread];
+  bool isOwn = earlier.agent == thread, byEngine = event.proxy != Proxy::Generic;
+  // The fence may be the thread's own.
+  Tick visible = isOwn ? view.visibleByWatched : view.byWatched.visible.get(earlier.agent);
+  if (byEngine && earlier.proxy == Proxy::Generic && visible >= earlier.tick)
+    return true;
+  bool isUse = earlier.proxy == Proxy::Tensor;
+  bool isOfWarp = isUse && !isQueue(earlier.agent) && earlier.agent / lanes == thread / lanes;
+  if (isOwn || earlier.agent == event.agent || (event.proxy == Proxy::Tensor && isOfWarp))
+    return false;
+  const Clock &done = event.proxy != Proxy::Tensor ? view.byWatched.done
+                      : isUse                      ? view.behindWatched.fenced
+                                                   : view.behindWatched.done;
+  return done.get(earlier.agent) >= earlier.tick;
 }

@@ -126,6 +126,31 @@ TEST_F(GridOrderTest, ARunThatHasEndedIsStillKnown) {
   EXPECT_TRUE(knows(1, 0, event));
 }
 
+TEST_F(GridOrderTest, AWatchedOrderIsOnAWayToAnotherProgram) {
+  auto watch = std::make_shared<Watch>();
+  watch->sites = {1};
+  for (uint32_t run : runs)
+    order.orderOf(run).watch(watch);
+  auto meet = [&](uint32_t run, uint32_t site) {
+    order.orderOf(run).setSite(site);
+    order.orderOf(run).meet({0, 1});
+    order.orderOf(run).setSite(0);
+  };
+  auto isBehind = [&](const GridEvent &event) {
+    EXPECT_TRUE(knows(1, 1, event));
+    return order.isBehindWatched(now(1, 1), 1, event);
+  };
+  // In the one that tells, in the one that has heard, in none.
+  for (auto [first, second] : {std::pair(1, 0), std::pair(0, 1), std::pair(0, 0)}) {
+    GridEvent event = now(0, 1);
+    meet(0, first);
+    order.tell(0, 0, kFlag, /*alone=*/true, /*releases=*/true, Scope::Grid);
+    order.look(1, 0, kFlag, /*acquires=*/true, Scope::Grid);
+    meet(1, second);
+    EXPECT_EQ(isBehind(event), first || second);
+  }
+}
+
 TEST_F(BareOrderTest, WhatWasNotWaitedForIsNotThere) {
   GridEvent event = now(0, 0);
   order.orderOf(0).meet({0, 1});
@@ -151,6 +176,20 @@ TEST_F(GridOrderTest, AReadOfWhatAnotherProgramWritesIsFound) {
   EXPECT_FALSE(write(1, 0, 4, 4, 2));
   EXPECT_FALSE(write(0, 0, 0, 4, 3)) << "it was read";
   EXPECT_TRUE(write(1, 0, 8));
+}
+
+TEST_F(GridOrderTest, AccessesBehindAWatchedOrderAreCounted) {
+  auto watch = std::make_shared<Watch>();
+  watch->sites = {1};
+  HappensBefore &threads = order.orderOf(0);
+  threads.watch(watch);
+  EXPECT_TRUE(write(0, 0, 0, 4, 1));
+  threads.setSite(1);
+  threads.meet({0, 1});
+  EXPECT_TRUE(write(0, 0, 4, 4, 1));
+  EXPECT_EQ(watch->uses, 0u);
+  EXPECT_TRUE(read(0, 1, 0));
+  EXPECT_EQ(watch->uses, 1u);
 }
 
 TEST_F(GridOrderTest, WhatIsWrittenAgainMayBeTheSame) {

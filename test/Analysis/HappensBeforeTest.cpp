@@ -171,3 +171,107 @@ TEST_F(HappensBeforeTest, TimesGoFromAgentToAgent) {
   EXPECT_EQ(order.getTime(2), 5u);
   EXPECT_STREQ(order.nameOf(queue), "a copy");
 }
+
+namespace {
+/// Orders at site 1 are watched.
+class WatchTest : public testing::Test {
+protected:
+  WatchTest() {
+    watch->sites = {1};
+    order.watch(watch);
+  }
+  void tell(Agent from, Agent to, uint32_t releases, uint32_t acquires) {
+    HappensBefore::Place place;
+    order.setSite(releases);
+    order.release(from, place);
+    order.setSite(acquires);
+    order.acquire(to, place);
+    order.setSite(0);
+  }
+  bool isBehind(Agent thread, const Event &earlier, Proxy proxy = Proxy::Generic) {
+    return order.isBehindWatched(thread, order.now(thread, proxy), earlier);
+  }
+
+  std::shared_ptr<Watch> watch = std::make_shared<Watch>();
+  HappensBefore order{96, 32};
+};
+} // namespace
+
+TEST_F(WatchTest, AWayMayGoOnByOtherOrders) {
+  for (auto [releases, acquires] : {std::pair(1, 0), std::pair(0, 1)}) {
+    Event first = order.now(0);
+    tell(0, 32, releases, acquires);
+    EXPECT_TRUE(isBehind(32, first));
+    EXPECT_FALSE(isBehind(64, first));
+    tell(32, 64, 0, 0);
+    EXPECT_TRUE(isBehind(64, first));
+  }
+  EXPECT_EQ(watch->orders, 2u);
+}
+
+TEST_F(WatchTest, WhatIsKnownOtherwiseIsNotBehindIt) {
+  Event first = order.now(0);
+  tell(0, 32, 0, 0);
+  tell(0, 64, 1, 0);
+  EXPECT_TRUE(order.knows(32, first) && isBehind(64, first));
+  EXPECT_FALSE(isBehind(32, first));
+  EXPECT_FALSE(isBehind(0, first)) << "its own program orders that";
+  Event second = order.now(0);
+  tell(0, 64, 0, 0);
+  EXPECT_FALSE(isBehind(64, second)) << "behind the release that is watched";
+}
+
+TEST_F(WatchTest, AnEngineFindsByAFence) {
+  Event write = order.now(0);
+  tell(0, 32, 0, 0);
+  order.setSite(1);
+  order.fence(32);
+  order.fence(0);
+  order.setSite(0);
+  EXPECT_TRUE(isBehind(32, write, Proxy::Async));
+  EXPECT_FALSE(isBehind(32, write));
+  EXPECT_TRUE(isBehind(0, write, Proxy::Async)) << "its own fence";
+  EXPECT_FALSE(isBehind(0, order.now(0), Proxy::Async));
+}
+
+TEST_F(WatchTest, AFenceBehindAWatchedOrderGoesOn) {
+  Event write = order.now(0);
+  tell(0, 32, 1, 0);
+  EXPECT_FALSE(order.finds(32, write));
+  order.fence(32);
+  EXPECT_TRUE(isBehind(32, write, Proxy::Async));
+}
+
+TEST_F(WatchTest, ACommitOrdersWhatItsThreadKnewToo) {
+  Event write = order.now(32);
+  tell(32, 0, 0, 0);
+  Agent queue = order.addQueue();
+  Event early = order.start(queue, 0, Proxy::Async);
+  order.setSite(1);
+  Tick tick = order.commit(queue);
+  order.setSite(0);
+  Event late = order.start(queue, 0, Proxy::Async);
+  Tick last = order.commit(queue);
+  order.end(queue, tick, 64);
+  EXPECT_TRUE(isBehind(64, early));
+  EXPECT_TRUE(isBehind(64, write));
+  order.end(queue, last, 64);
+  EXPECT_FALSE(isBehind(64, late));
+}
+
+TEST_F(WatchTest, UsesOfTensorMemoryAreBehindTheirFences) {
+  Event use = order.now(0, Proxy::Tensor);
+  order.setSite(1);
+  order.fenceBefore(0);
+  tell(0, 32, 0, 0);
+  EXPECT_FALSE(isBehind(32, use, Proxy::Tensor));
+  order.fenceAfter(32);
+  EXPECT_TRUE(isBehind(32, use, Proxy::Tensor));
+  EXPECT_FALSE(isBehind(1, use, Proxy::Tensor)) << "of one warp";
+  Event other = order.now(64, Proxy::Tensor);
+  order.fenceBefore(64);
+  tell(64, 32, 0, 0);
+  order.setSite(1);
+  order.fenceAfter(32);
+  EXPECT_TRUE(isBehind(32, other, Proxy::Tensor));
+}

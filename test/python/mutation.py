@@ -60,6 +60,7 @@ WRITES = (
     rf"llvm\.store .*ptr<3>|nvvm\.(?:stmatrix|cp\.async\.(?:shared|bulk\.tensor)|tcgen05\.)"
     rf"|{PRODUCT}|rocdl\.\S*load\S*lds"
 )
+MEET_LANES = "%mutant_all = llvm.mlir.constant(-1 : i32) : i32 nvvm.bar.warp.sync %mutant_all : i32"
 OTHERS = r"nvvm\.(?:barrier id|cluster)"  # who comes to these may run other code
 MEET = rf"{OTHERS}|nvvm\.(?:barrier0\b|bar\.warp)|rocdl\.s\.barrier|llvm\.{WAVE}"
 
@@ -141,10 +142,13 @@ class Mutant:
     edits: dict[int, str] = field(hash=False)
     may_be_same: bool = False  # since another order stands in on all paths
     is_drop: bool = False
+    at: int | None = None  # the line of the order that it breaks, if that is another one
 
     @property
     def places(self) -> set[int]:
         """The lines that must come to pass for it to matter: of what is moved, where it was."""
+        if self.at is not None:
+            return {self.at}
         return {i for i, line in self.edits.items() if not line} or set(self.edits)
 
 
@@ -278,11 +282,13 @@ def weakened(lines: list[str], covered: set[int]) -> Iterator[Mutant]:
             new = f"{polled[1]}llvm.mlir.constant(true) : i1"
             yield Mutant(f"without waiting in {shown(lines, i)}", {i: new}, is_drop=True)
         # A barrier that is a word: which half of its round a wave waits for.
-        if 'llvm.icmp "eq"' in line and any("llvm.load " in x and " atomic" in x
-                                            for x in lines[max(i - 4, 0) : i]):  # fmt: skip
-            yield change(i, line.replace('"eq"', '"ne"'), "the other phase")
+        looks = [j for j in range(max(i - 4, 0), i) if re.search("llvm.load .* atomic", lines[j])]
+        if 'llvm.icmp "eq"' in line and looks:
+            other, what = line.replace('"eq"', '"ne"'), f"the other phase in {shown(lines, i)}"
+            yield Mutant(what, {i: other}, at=looks[-1])
             new = line.split("=")[0] + "= llvm.mlir.constant(false) : i1"
-            yield Mutant(f"without waiting in {shown(lines, i)}", {i: new}, is_drop=True)
+            what = f"without waiting in {shown(lines, i)}"
+            yield Mutant(what, {i: new}, is_drop=True, at=looks[-1])
         for pattern, op, number, what in (
             (PHASE, "xor", 1, "the other phase"),
             (BYTES, "add", 16, "more bytes"),

@@ -54,6 +54,8 @@ private:
   void note(Handle &handle, Handle number, Agent thread, const GridEvent &event);
   template <typename Test>
   const GridEvent *findFirst(const Handle &handle, Test test) const;
+  /// Says of an access, of a cell's others, whether it stands behind them by what is watched.
+  void watch(const Cell &cell, Agent thread, const GridEvent &event, bool writes) const;
   std::optional<GridClash> step(Cell &cell, uint64_t address, Handle number, Agent thread,
                                 const GridEvent &event, const Access &access, bool isSame);
 

@@ -50,6 +50,8 @@ public:
 
   /// Whether what a thread does now stands behind a read, or a write.
   bool knows(Run run, Agent thread, const GridEvent &earlier, bool isRead) const;
+  /// Whether it does by way of a watched order.
+  bool isBehindWatched(const GridEvent &event, Agent thread, const GridEvent &earlier) const;
   /// Whether all of the grid may have heard of what an agent did.
   bool hasTold(const GridEvent &event) const;
 

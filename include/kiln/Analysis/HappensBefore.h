@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -59,9 +60,24 @@ private:
 };
 
 /// What one knows: what was done, what of it an engine finds, what of accesses to tensor memory has
-/// been told behind a fence, and what was heard of agents of other orders (GridOrder.h).
+/// been told behind a fence, and what was heard of agents of other orders (GridOrder.h). Null is
+/// nothing.
 struct Knowledge {
   std::shared_ptr<const Clock> done, visible, fenced, heard;
+};
+
+/// A part of what one knows.
+struct Clocks {
+  Clock done, visible, fenced, heard;
+  void join(const Clocks &other);
+  void join(const Knowledge &knows);
+};
+
+/// Orders at some sites, of which is asked whether anything stands behind anything by way of them:
+/// there was an access, then such an order, then an access that clashes without any order.
+struct Watch {
+  std::set<uint32_t> sites;
+  uint64_t orders = 0, uses = 0; ///< how often threads came to one, and accesses stood behind it
 };
 
 class HappensBefore {
@@ -71,6 +87,13 @@ public:
   /// Where in the program the agents are that do something now, for reports.
   void setSite(uint32_t number) { site = number; }
   uint32_t getSite() const { return site; }
+  /// Orders that are watched from now on.
+  void watch(std::shared_ptr<Watch> orders) { watched = std::move(orders); }
+  bool isWatching() const { return watched != nullptr; }
+  /// Whether what a thread does now is a watched order.
+  bool isWatched() const { return watched && watched->sites.count(site) && ++watched->orders; }
+  /// Something stands behind a watched order.
+  void noteUse() const { ++watched->uses; }
   /// Times by steps, once they are kept: a thread's goes on by one with each of its steps, and to
   /// that of whom it waits for (Lamport's clocks). What engines do takes no step.
   void keepTimes() { times.assign(views.size(), 0); }
@@ -87,12 +110,14 @@ public:
       static const Clock nothing;
       return knows.heard ? *knows.heard : nothing;
     }
+    const Clocks &getByWatched() const { return byWatched; }
 
   private:
     friend class HappensBefore;
     /// What was told here, each null until something is, and what was joined last. A clock that
     /// others have, too, is copied before it changes.
     Knowledge knows, last;
+    Clocks byWatched; ///< what is told by way of watched orders
     uint64_t time = 0;
   };
   /// Has a thread know what another one knows, and nothing else: it stands for a new one.
@@ -107,7 +132,7 @@ public:
   /// An engine that this thread, or who hears of it, starts from now on finds what is known here.
   void fence(Agent thread);
   /// What the thread itself did up to now is visible, whatever it has heard of others.
-  void publish(Agent thread) { views[thread].visible = views[thread].tick++; }
+  void publish(Agent thread);
   /// The thread's accesses to tensor memory up to now stand before what it tells from now on.
   void fenceBefore(Agent thread);
   /// Its accesses, and what products that it starts read elsewhere, from now on stand behind what
@@ -121,6 +146,8 @@ public:
   /// Work that a thread starts in a queue; all up to the next `close` ends together.
   Event start(Agent queue, Agent thread, Proxy proxy);
   Tick close(Agent queue);
+  /// The same, by a thread that says so: an order.
+  Tick commit(Agent queue);
   /// All that a queue was given up to a tick has ended, which is told at a place, or to a thread.
   /// So has what the threads that gave it knew by then; but of what they themselves did beside it,
   /// this says nothing.
@@ -145,6 +172,10 @@ public:
   bool follows(Agent thread, const Event &event, const Event &earlier) const;
   /// Whether an engine that a thread starts now finds what was written.
   bool finds(Agent thread, const Event &write) const;
+  /// Whether what a thread does, or starts, now stands behind something, or finds it, by way of a
+  /// watched order; and what it knows so.
+  bool isBehindWatched(Agent thread, const Event &event, const Event &earlier) const;
+  const Clocks &knowsByWatched(Agent thread) const { return views[thread].byWatched; }
 
 private:
   using Shared = std::shared_ptr<const Clock>;
@@ -155,15 +186,26 @@ private:
     /// before what it tells.
     Tick visible = 0, fenced = 0;
     Knowledge behind; ///< what its uses of tensor memory stand behind
+    /// The same, by way of watched orders.
+    Clocks byWatched, behindWatched;
+    Tick visibleByWatched = 0, fencedByWatched = 0;
   };
   struct Queue {
     const char *work;
     Tick open = 1, ended = 0;
     uint64_t time = 0; ///< when it was given work last
     /// What those knew who gave it work: up to now, at the end of each tick, of those that ended.
+    struct Closed {
+      Tick tick;
+      Knowledge given;
+      Clocks byWatched;
+      bool isWatched; ///< itself
+    };
     Knowledge given;
-    std::deque<std::pair<Tick, Knowledge>> closed;
+    std::deque<Closed> closed;
     Knowledge behind;
+    Clocks givenByWatched, behindWatched;
+    Tick watched = 0; ///< the last that has ended whose commit is watched
     /// What a thread was told of the end of this tick, if nothing has ended since.
     Tick told = 0;
     Place end;
@@ -179,6 +221,7 @@ private:
   const unsigned lanes;
   const Shared nothing = std::make_shared<Clock>();
   uint32_t site = 0;
+  std::shared_ptr<Watch> watched;
   std::vector<uint64_t> times; ///< by thread; empty if they are not kept
   std::vector<View> views;
   std::vector<Queue> queues;

@@ -43,6 +43,7 @@ void Block::runThread() {
 void Block::resume(Thread &thread) {
   running = &thread;
   thread.begun = true;
+  shared.order().setSite(thread.site);
   if (_setjmp(scheduler) == 0) {
     if (thread.fibre->started)
       _longjmp(thread.fibre->place, 1);
@@ -149,12 +150,18 @@ void Block::meetAll() {
       return;
     }
   }
-  std::vector<analysis::Agent> all;
-  for (auto &thread : threads)
-    all.push_back(shared.agentOf(thread->number));
-  shared.order().meet(all);
-  for (auto &thread : threads)
+  // Each at the barrier that it is at.
+  analysis::HappensBefore &order = shared.order();
+  analysis::HappensBefore::Place place;
+  for (auto &thread : threads) {
+    order.setSite(thread->site);
+    order.release(shared.agentOf(thread->number), place);
+  }
+  for (auto &thread : threads) {
+    order.setSite(thread->site);
+    order.acquire(shared.agentOf(thread->number), place);
     thread->state = State::Ready;
+  }
 }
 
 /// What must be done when all threads have ended.

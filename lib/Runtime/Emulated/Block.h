@@ -49,6 +49,8 @@ struct Launch {
   uint64_t mostSteps = uint64_t(1) << 30;
   uint64_t seed = 0;          ///< of the order in which programs and threads go on; 0 is in turn
   Profile *profile = nullptr; ///< if there is to be one
+  /// Orders that are watched, if there are any.
+  std::shared_ptr<analysis::Watch> watch = nullptr;
 };
 
 class Block {
@@ -140,8 +142,8 @@ public:
   bool useRegisters(unsigned warp, const analysis::Event &reader, size_t bits);
   /// What a warp's products read and add to in registers was there before; whether it has said so
   /// since its last wait.
-  void fenceRegisters(unsigned warp) { products[warp].isFenced = true; }
-  bool hasFencedRegisters(unsigned warp) const { return products[warp].isFenced; }
+  void fenceRegisters(unsigned warp);
+  bool hasFencedRegisters(unsigned warp) const;
   /// Where a warp reads tensor memory into registers, and the wait for all of it.
   analysis::Event startReads(unsigned warp);
   void waitForReads(const Lanes &lanes);
@@ -209,6 +211,7 @@ private:
   /// end it has ended.
   struct InFlight {
     bool isUsed = false, isFenced = false;
+    bool isFencedByWatched = false; ///< by an order that is watched
     analysis::Agent queue = 0;
     std::vector<Copy> ungrouped;
     std::deque<std::pair<analysis::Tick, std::vector<Copy>>> groups;

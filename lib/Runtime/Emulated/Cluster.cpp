@@ -67,6 +67,7 @@ void Cluster::begin(const uint32_t first[3]) {
   if (launch.profile && order)
     launch.profile->end(*order);
   order = std::make_shared<analysis::HappensBefore>(threads, launch.warpSize);
+  order->watch(launch.watch);
   run = global.begin(order, launch.threads, first, extents);
   for (size_t i = 0; i < blocks.size(); ++i) {
     uint32_t program[3] = {first[0] + uint32_t(i % extents[0]),

@@ -69,7 +69,14 @@ public:
   /// Of the last launch, if it was asked for.
   json::Object describe() const override {
     std::lock_guard<std::mutex> lock(mutex);
-    return profile ? json::Object{{"profile", profile->describe(names)}} : json::Object();
+    json::Object told;
+    if (profile)
+      told["profile"] = profile->describe(names);
+    if (watch)
+      told["watched"] = json::Object{{"sites", int64_t(watch->sites.size())},
+                                     {"orders", int64_t(watch->orders)},
+                                     {"uses", int64_t(watch->uses)}};
+    return told;
   }
 
 private:
@@ -80,6 +87,7 @@ private:
   TensorMap makeMap(const LaunchPlan::TensorMap &map, const uint64_t *slots) const;
   mutable std::mutex mutex; ///< one launch at a time
   std::unique_ptr<Profile> profile;
+  std::shared_ptr<analysis::Watch> watch;
 };
 
 class EmulatedDevice : public HostMemoryDevice {
@@ -246,6 +254,14 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   if (std::getenv("KILN_EMULATED_PROFILE"))
     profile = std::make_unique<Profile>(sites, plan.warpSize, reads, writes);
   launch.profile = profile.get();
+  uint64_t line = 0;
+  if (Error error = readNumber("KILN_EMULATED_WATCH", line))
+    return error;
+  watch = line ? std::make_shared<analysis::Watch>() : nullptr;
+  for (unsigned site = 0; watch && site < sites; ++site)
+    if (names.sites[site].line == line)
+      watch->sites.insert(site);
+  launch.watch = watch;
   if (Error error = readNumber("KILN_EMULATED_STEPS", launch.mostSteps))
     return error;
   if (Error error = readNumber("KILN_EMULATED_SEED", launch.seed))

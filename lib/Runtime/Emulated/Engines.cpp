@@ -51,6 +51,7 @@ std::string Engines::initBarrier(unsigned thread, uint64_t address, uint32_t arr
   Barrier barrier;
   barrier.arrivals = barrier.pending = arrivals;
   barrier.queue = shared.order().addQueue("a copy of a box");
+  barrier.isWatched = shared.order().isWatched();
   barriers[address] = std::move(barrier);
   return "";
 }
@@ -144,6 +145,9 @@ bool Engines::poll(uint64_t address, uint32_t parity) {
 }
 
 void Engines::hear(unsigned thread, uint64_t address) {
+  const Barrier &barrier = barriers.at(address);
+  if (barrier.isWatched && barrier.phase)
+    shared.order().noteUse();
   shared.order().acquire(shared.agentOf(thread), barriers.at(address).ended);
 }
 
@@ -366,7 +370,7 @@ void Engines::store(const Box &box) {
 
 void Engines::commitStores(unsigned thread) {
   Stores &own = storesOf(thread);
-  own.committed.emplace_back(shared.order().close(own.queue), std::exchange(own.open, {}));
+  own.committed.emplace_back(shared.order().commit(own.queue), std::exchange(own.open, {}));
 }
 
 void Engines::waitStores(unsigned thread, unsigned inFlight) {

@@ -109,6 +109,7 @@ private:
     analysis::Agent queue = 0; ///< of what lands here
     /// What was told so far, and up to the end of the last phase.
     analysis::HappensBefore::Place open, ended;
+    bool isWatched = false; ///< where it is initialised
   };
   struct Stores {
     analysis::Agent queue = 0;

@@ -42,7 +42,7 @@ void Block::startCopy(const Copy &copy) {
 
 void Block::endGroup(unsigned thread) {
   InFlight &work = useCopies(thread);
-  work.groups.emplace_back(shared.order().close(work.queue), std::exchange(work.ungrouped, {}));
+  work.groups.emplace_back(shared.order().commit(work.queue), std::exchange(work.ungrouped, {}));
 }
 
 void Block::tellOfCopies(unsigned thread, uint64_t barrier) {
@@ -50,7 +50,7 @@ void Block::tellOfCopies(unsigned thread, uint64_t barrier) {
   for (; work.landed < work.groups.size(); ++work.landed)
     land(work.groups[work.landed].second);
   land(work.ungrouped);
-  analysis::Tick tick = shared.order().close(work.queue);
+  analysis::Tick tick = shared.order().commit(work.queue);
   if (std::string wrong = engines.tell(thread, work.queue, tick, barrier); !wrong.empty())
     fail(wrong);
 }
@@ -81,15 +81,26 @@ analysis::Event Block::startProduct(unsigned warp) {
 
 void Block::endProducts(unsigned warp) {
   InFlight &work = useProducts(warp);
-  work.groups.emplace_back(shared.order().close(work.queue), std::vector<Copy>());
+  work.groups.emplace_back(shared.order().commit(work.queue), std::vector<Copy>());
 }
 
 void Block::waitForProducts(const Lanes &lanes, unsigned inFlight) {
   InFlight &work = products[lanes.first / launch.warpSize];
-  work.isFenced = false;
+  work.isFenced = work.isFencedByWatched = false;
   for (; work.groups.size() > inFlight; work.groups.pop_front())
     for (unsigned lane = 0; lane < lanes.count; ++lane)
       shared.order().end(work.queue, work.groups.front().first, shared.agentOf(lanes.first + lane));
+}
+
+void Block::fenceRegisters(unsigned warp) {
+  products[warp].isFenced = true;
+  products[warp].isFencedByWatched |= shared.order().isWatched();
+}
+
+bool Block::hasFencedRegisters(unsigned warp) const {
+  if (products[warp].isFencedByWatched)
+    shared.order().noteUse();
+  return products[warp].isFenced;
 }
 
 bool Block::useRegisters(unsigned warp, const analysis::Event &reader, size_t bits) {

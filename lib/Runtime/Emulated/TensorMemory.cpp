@@ -118,15 +118,23 @@ std::string TensorMemory::release(unsigned thread, uint32_t address, unsigned co
 
 //===- Products -----------------------------------------------------------------------------===//
 
+void TensorMemory::noteUse(const Cell &cell) const {
+  if (cell.isWatched)
+    engines.order().noteUse();
+}
+
 /// Of what a product is about to read or to add to: whose it is, and whether it is there.
 std::string TensorMemory::checkStart(Columns columns, const char *what) const {
   unsigned first = columnOf(columns.address);
   std::string text = what + spell(first, columns.count);
   if (laneOf(columns.address) || !isHeld(first, columns.count))
     return text + ", which are not all held";
+  auto isUnderWay = [&](const Cell &cell) {
+    noteUse(cell);
+    return cell.writer != kNobody;
+  };
   for (const std::vector<Cell> &lane : cells)
-    if (std::any_of(lane.begin() + first, lane.begin() + first + columns.count,
-                    [](const Cell &cell) { return cell.writer != kNobody; }))
+    if (std::any_of(lane.begin() + first, lane.begin() + first + columns.count, isUnderWay))
       return text + ", which a warp has not waited to have written";
   return "";
 }
@@ -178,7 +186,7 @@ Event TensorMemory::startReads(unsigned thread) {
 void TensorMemory::commit(unsigned thread, std::vector<uint64_t> barriers) {
   // Who hears of it hears what its thread knew, also if it has started nothing.
   startReads(thread);
-  Tick tick = engines.order().close(queueOf(thread));
+  Tick tick = engines.order().commit(queueOf(thread));
   orders.push_back({thread, {}, {}, nullptr, std::move(barriers), tick});
 }
 
@@ -242,6 +250,7 @@ std::string TensorMemory::read(unsigned thread, unsigned lane, unsigned column, 
     return wrong;
   for (unsigned i = 0; i < count; ++i) {
     const Cell &cell = cells[lane][column + i];
+    noteUse(cell);
     if (!cell.isWritten || cell.writer != kNobody)
       return "a read of lane " + std::to_string(lane) + ", column " + std::to_string(column + i) +
              " of tensor memory, which " +
@@ -264,8 +273,11 @@ std::string TensorMemory::write(unsigned thread, unsigned warp, unsigned lane, u
 void TensorMemory::waitForWrites(unsigned warp) {
   if (cells.empty())
     return;
+  bool isWatched = engines.order().isWatched();
   for (unsigned lane = warp % 4 * 32; lane < warp % 4 * 32 + 32; ++lane)
     for (Cell &cell : cells[lane])
-      if (cell.writer == warp)
+      if (cell.writer == warp) {
         cell.writer = kNobody;
+        cell.isWatched = isWatched;
+      }
 }

@@ -72,6 +72,7 @@ private:
     uint32_t bits = 0;
     bool isWritten = false;
     unsigned writer = kNobody; ///< the warp that has not waited to have written it
+    bool isWatched = false;    ///< the order by which it has
   };
   /// A product, or a commit to barriers.
   struct Order {
@@ -83,6 +84,7 @@ private:
     analysis::Tick tick = 0; ///< of a commit
   };
   analysis::Agent queueOf(unsigned thread);
+  void noteUse(const Cell &cell) const;
   bool isHeld(unsigned first, unsigned count) const;
   std::string checkStart(Columns columns, const char *what) const;
   /// What is wrong with an access of columns of a lane, or nothing, and it is kept in mind.

@@ -59,6 +59,23 @@ TEST_F(EnginesTest, APhaseEndsWithItsArrivals) {
   EXPECT_FALSE(engines.poll(at(0), 1));
 }
 
+TEST_F(EnginesTest, WaitsForPhasesOfAWatchedBarrierAreCounted) {
+  auto watch = std::make_shared<kiln::analysis::Watch>();
+  watch->sites = {1};
+  order->watch(watch);
+  order->setSite(1);
+  EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
+  order->setSite(2);
+  EXPECT_EQ(engines.initBarrier(0, at(8), 1), "");
+  engines.hear(0, at(0));
+  EXPECT_EQ(watch->uses, 0u) << "no phase has ended";
+  for (uint64_t barrier : {at(0), at(8)}) {
+    EXPECT_EQ(engines.arrive(0, barrier, 0), "");
+    engines.hear(0, barrier);
+  }
+  EXPECT_EQ(watch->uses, 1u);
+}
+
 TEST_F(EnginesTest, WhatIsNoBarrierIsFound) {
   EXPECT_NE(engines.use(0, at(8)).find("nobody has initialised"), std::string::npos);
   EXPECT_NE(engines.initBarrier(0, at(4), 1), "");

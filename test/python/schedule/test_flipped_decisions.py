@@ -5,51 +5,14 @@ decision: nothing that is written is ignored."""
 import functools
 import re
 import subprocess
-import sys
 from pathlib import Path
 
-import ml_dtypes
-import numpy as np
 import pytest
 from flips import LAUNCHES, ROOT, TILE_COMPILE, TILE_OPT, UNITS, Flip, check_flips, flips
+from python_pins import in_python
 from small_kernels import COLUMNS, EXTENTS, MASKED, ROWS
 
 KERNELS = ["gemm", "attention", "gemm-sm_80", "gemm-sm_100a", "gemm-gfx942", "gemm-gfx950"]
-
-
-@functools.cache
-def in_python(name: str, chip: str = "sm_90a") -> str:
-    """What the front end makes of one of the kernels that are pinned in Python."""
-    sys.path.append(str(ROOT / "benchmarks"))
-    import pinned_kernels
-
-    def some(*shape: int) -> np.ndarray:
-        return np.empty(shape, ml_dtypes.bfloat16)
-
-    product = (some(512, 512), some(512, 512), some(512, 512))
-    arguments = {
-        "gemm": product,
-        "clustered_gemm": (*product, 2, 1),
-        "gemm_in_turn": (*product, 64, 256, 4),
-        "large_gemm": product,
-        "attention": (*(some(512, 128) for _ in range(4)), 512, 1),
-        "gemm_skewed": (*product, 304),
-        "gemm_interleaved": (*product, 304, pinned_kernels.INTERLEAVED.get(chip)),
-        "gemm_through_registers": product,
-        "attention_by_waves": (
-            *(some(512, 128) for _ in range(4)),
-            512,
-            1,
-            *pinned_kernels.heads_of(128).values(),
-        ),
-    }[name]
-    family = "nvptx" if chip.startswith("sm_") else "amdgpu"
-    made = getattr(pinned_kernels, name).compile(
-        *arguments, target=f"{family}:{chip}", _pipeline="stop-after=tile"
-    )
-    dialect = "nvptx" if family == "nvptx" else "amdgcn"
-    target = f'{{tile.target = #{dialect}.target<chip = "{chip}">}}'
-    return re.sub(r"module attributes \{.*\} \{", f"module attributes {target} {{", made.ir("tile"))
 
 
 def in_text(name: str) -> str:

@@ -125,11 +125,11 @@ def perform_subject(_, job):
     subject, mutants, seed = job
     os.environ["KILN_EMULATED_SEED"] = str(seed)
     said = subject.find(*mutants)
-    other = subject.stand_in(*mutants) if mutants and not said else ""
-    return f"{STOOD_IN}{other}" if other else said
+    why = subject.explain(*mutants) if mutants and not said else ""
+    return f"{EXPLAINED}{why}" if why else said
 
 
-STOOD_IN = "another order stands in: "
+EXPLAINED = "not found, explained: "
 
 
 def subjects_of(campaign, drawn):
@@ -171,7 +171,7 @@ def ask_of_subjects(soak, campaign, jobs, judge):
 
 def mutants(soak):
     """Every mutant of every pinned kernel and of random schedules: an emulated chip finds each,
-    unless another order stands in."""
+    unless the order that it breaks shows why not: another one stands in, or it orders nothing."""
     campaign = soak.campaign("mutants", sys.maxsize)
     most = soak.count or sys.maxsize
 
@@ -181,8 +181,8 @@ def mutants(soak):
 
     def judge(job, answer):
         subject, (mutant,), _ = job
-        stood = answer.startswith(STOOD_IN)
-        campaign.count("stood in for" if stood else "found" if answer else "not found")
+        is_explained = answer.startswith(EXPLAINED)
+        campaign.count("explained" if is_explained else "found" if answer else "not found")
         # Dropping one order may leave a wait without end, which the emulated chip itself tells of.
         if not answer or answer.startswith(WRONG):
             what = f"{subject.name} on {subject.chip} {mutant.what}: {answer or 'not found'}"
