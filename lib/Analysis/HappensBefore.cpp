@@ -33,7 +33,7 @@ std::pair<bool, bool> Clock::compare(const Clock &other) const {
 
 HappensBefore::HappensBefore(unsigned threads, unsigned lanes) : lanes(lanes), views(threads) {
   for (View &view : views) {
-    view.knows = {nothing, nothing, nothing, nothing};
+    view.knows = {nothing, nothing, nothing, nothing, nothing};
     view.behind = view.knows;
   }
 }
@@ -85,7 +85,7 @@ HappensBefore::Shared HappensBefore::find(const Shared &a, const Shared &b) {
 
 Knowledge HappensBefore::join(const Knowledge &a, const Knowledge &b) {
   return {join(a.done, b.done), join(a.visible, b.visible), join(a.fenced, b.fenced),
-          join(a.heard, b.heard)};
+          join(a.heard, b.heard), join(a.reached, b.reached)};
 }
 
 //===- Threads ------------------------------------------------------------------------------===//
@@ -99,6 +99,8 @@ void HappensBefore::tell(Place &place, const Knowledge &knows) const {
     place.fenced.join(*knows.fenced);
   if (place.last.heard != knows.heard && knows.heard != nothing)
     place.heard.join(*knows.heard);
+  if (place.last.reached != knows.reached && knows.reached != nothing)
+    place.reached.join(*knows.reached);
   place.last = knows;
 }
 
@@ -112,6 +114,8 @@ void HappensBefore::release(Agent thread, Place &place) {
   place.visible.raise(thread, view.visible);
   if (view.fenced)
     place.fenced.raise(thread, view.fenced);
+  if (view.reached)
+    place.reached.raise(thread, view.reached);
   place.acquired = {};
 }
 
@@ -120,7 +124,8 @@ void HappensBefore::acquire(Agent thread, Place &place) {
     return clock.isEmpty() ? nothing : std::make_shared<const Clock>(clock);
   };
   if (!place.acquired.done)
-    place.acquired = {copy(place.done), copy(place.visible), copy(place.fenced), copy(place.heard)};
+    place.acquired = {copy(place.done), copy(place.visible), copy(place.fenced), copy(place.heard),
+                      copy(place.reached)};
   if (!times.empty())
     times[thread] = std::max(times[thread], place.time);
   Knowledge &knows = views[thread].knows;
@@ -147,6 +152,21 @@ void HappensBefore::fence(Agent thread) {
   view.visible = view.tick++;
 }
 
+void HappensBefore::fenceGlobal(Agent thread) {
+  View &view = views[thread];
+  view.knows.reached = view.knows.done;
+  view.reached = view.tick++;
+}
+
+void HappensBefore::publishWarp(Agent thread) {
+  Knowledge &knows = views[thread].knows;
+  auto reached = std::make_shared<Clock>(*knows.reached);
+  for (Agent lane = thread / lanes * lanes, end = lane + lanes; lane < end; ++lane)
+    if (Tick done = knows.done->get(lane))
+      reached->raise(lane, done);
+  knows.reached = std::move(reached);
+}
+
 void HappensBefore::fenceBefore(Agent thread) { views[thread].fenced = views[thread].tick++; }
 
 void HappensBefore::fenceAfter(Agent thread) { views[thread].behind = views[thread].knows; }
@@ -156,7 +176,7 @@ void HappensBefore::fenceAfter(Agent thread) { views[thread].behind = views[thre
 Agent HappensBefore::addQueue(const char *work) {
   Queue queue;
   queue.work = work;
-  queue.given = queue.behind = {nothing, nothing, nothing, nothing};
+  queue.given = queue.behind = {nothing, nothing, nothing, nothing, nothing};
   queues.push_back(std::move(queue));
   return Agent(views.size() + queues.size() - 1);
 }

@@ -8,7 +8,8 @@
 //
 // An engine reaches memory by a proxy of its own. What threads write by theirs it finds only behind
 // a fence, on the way from the write to the engine's start, whoever executes it; so there are two
-// clocks, and a fence raises the second to the first.
+// clocks, and a fence raises the second to the first. Global memory has a fence and a clock of its
+// own.
 //
 // What uses tensor memory is not ordered by what orders the threads that start it: a fence before a
 // thread tells others holds its earlier accesses in front, and a fence behind what it heard its
@@ -59,14 +60,15 @@ private:
 };
 
 /// What one knows: what was done, what of it an engine finds, what of accesses to tensor memory has
-/// been told behind a fence, and what was heard of agents of other orders (GridOrder.h).
+/// been told behind a fence, what was heard of agents of other orders (GridOrder.h), and what of
+/// global memory an engine finds, or others find who hear of it beyond a block.
 struct Knowledge {
-  std::shared_ptr<const Clock> done, visible, fenced, heard;
+  std::shared_ptr<const Clock> done, visible, fenced, heard, reached;
 };
 
 class HappensBefore {
 public:
-  /// Threads are the first agents; so many that follow one another access tensor memory together.
+  /// Threads are the first agents; so many that follow one another are a warp.
   explicit HappensBefore(unsigned threads, unsigned lanes = 1);
   /// Where in the program the agents are that do something now, for reports.
   void setSite(uint32_t number) { site = number; }
@@ -82,12 +84,12 @@ public:
   public:
     /// Up to which tick what an agent did is told here; and what is of agents of other orders.
     Tick told(Agent agent) const { return done.get(agent); }
-    Tick published(Agent agent) const { return visible.get(agent); }
+    Tick reachedBy(Agent agent) const { return reached.get(agent); }
     const Clock &getHeard() const { return heard; }
 
   private:
     friend class HappensBefore;
-    Clock done, visible, fenced, heard;
+    Clock done, visible, fenced, heard, reached;
     /// What was joined last, and a copy of all for who acquires, null if it is out of date.
     Knowledge last, acquired;
     uint64_t time = 0;
@@ -103,8 +105,20 @@ public:
   void meet(const std::vector<Agent> &threads);
   /// An engine that this thread, or who hears of it, starts from now on finds what is known here.
   void fence(Agent thread);
-  /// What the thread itself did up to now is visible, whatever it has heard of others.
-  void publish(Agent thread) { views[thread].visible = views[thread].tick++; }
+  /// The same of global memory.
+  void fenceGlobal(Agent thread);
+  /// What the thread itself did up to now is visible, whatever it has heard of others; beyond those
+  /// that it meets, too, or to these alone.
+  void publish(Agent thread, bool isForAll) {
+    View &view = views[thread];
+    view.visible = view.tick;
+    if (isForAll)
+      view.reached = view.tick;
+    ++view.tick;
+  }
+  /// What all lanes of its warp did of which it knows, others find who hear of it beyond a block: a
+  /// warp waits as one.
+  void publishWarp(Agent thread);
   /// The thread's accesses to tensor memory up to now stand before what it tells from now on.
   void fenceBefore(Agent thread);
   /// Its accesses, and what products that it starts read elsewhere, from now on stand behind what
@@ -140,17 +154,22 @@ public:
   /// Whether what a thread does, or starts, now stands behind something: it knows of that, and of
   /// uses of tensor memory the fences stand between, unless they are of one queue or one warp.
   bool follows(Agent thread, const Event &event, const Event &earlier) const;
-  /// Whether an engine that a thread starts now finds what was written.
+  /// Whether an engine that a thread starts now finds what was written, and in global memory.
   bool finds(Agent thread, const Event &write) const;
+  bool findsGlobal(Agent thread, const Event &write) const {
+    const View &view = views[thread];
+    return (write.agent == thread && view.reached >= write.tick) ||
+           view.knows.reached->get(write.agent) >= write.tick;
+  }
 
 private:
   using Shared = std::shared_ptr<const Clock>;
   struct View {
     Knowledge knows;
     Tick tick = 1, told = 0;
-    /// Up to which tick others' engines find what it wrote, and its accesses to tensor memory stand
-    /// before what it tells.
-    Tick visible = 0, fenced = 0;
+    /// Up to which tick others' engines find what it wrote, its accesses to tensor memory stand
+    /// before what it tells, and engines, or all others, find what it wrote to global memory.
+    Tick visible = 0, fenced = 0, reached = 0;
     Knowledge behind; ///< what its uses of tensor memory stand behind
   };
   struct Queue {
