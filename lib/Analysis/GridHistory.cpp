@@ -128,7 +128,8 @@ std::optional<GridClash> GridHistory::step(Cell &cell, uint64_t address, Handle 
                                            Agent thread, const GridEvent &event,
                                            const Access &access, bool isSame) {
   auto isUnknown = [&](const GridEvent &other) {
-    return !order.knows(event.run, thread, other, /*isRead=*/false);
+    return !order.knows(event.run, thread, other, /*isRead=*/false) ||
+           (event.event.proxy == Proxy::Async && !order.finds(event.run, thread, other));
   };
   auto clash = [&](const GridEvent *other, bool isRead) {
     return GridClash{address, *other, isRead};

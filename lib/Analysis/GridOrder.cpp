@@ -78,7 +78,7 @@ void GridOrder::fence(Run run, Agent thread, bool acquires, bool releases, Scope
     hear(run, thread, own.looked[far]);
   if (!releases)
     return;
-  publish(run, thread);
+  publish(run, thread, blockFencesWait || scope != Scope::Block);
   own.isForBlock = scope == Scope::Block;
   if (own.isForBlock)
     return;
@@ -102,12 +102,14 @@ Clock GridOrder::release(Run run, Agent thread, Scope scope) {
   std::vector<HappensBefore::Place> &all = releases[releaser].all;
   if (all.empty() || (as == thread && all.size() < kMostReleases))
     all.emplace_back();
-  publish(run, thread);
+  publish(run, thread, blockFencesWait || scope != Scope::Block);
+  if (isBare && !blockFencesWait && scope != Scope::Block)
+    own.order->publishWarp(thread);
   own.order->release(thread, all.back());
   if (scope == Scope::Grid)
     releases[releaser].widest = Tick(all.size());
   Clock made = all.back().getHeard();
-  made.raise(releaser, Tick(all.size()));
+  made.raise(placeOf(releaser), Tick(all.size()));
   return made;
 }
 
@@ -117,14 +119,14 @@ void GridOrder::hear(Run run, Agent thread, const Clock &told) {
     return;
   // What threads of its own run have told it knows as from any of them.
   for (Releaser releaser : runs[run].releasers)
-    if (Tick tick = told.get(releaser); tick > order.heard(thread).get(releaser))
+    if (Tick tick = told.get(placeOf(releaser)); tick > order.heard(thread).get(placeOf(releaser)))
       order.acquire(thread, releases[releaser].all[tick - 1]);
   order.hear(thread, told);
 }
 
-void GridOrder::publish(Run run, Agent thread) {
+void GridOrder::publish(Run run, Agent thread, bool isForAll) {
   if (isBare)
-    runs[run].order->publish(thread);
+    runs[run].order->publish(thread, isForAll);
 }
 
 bool GridOrder::knows(Run run, Agent thread, const GridEvent &earlier, bool isRead) const {
@@ -136,11 +138,11 @@ bool GridOrder::knows(Run run, Agent thread, const GridEvent &earlier, bool isRe
   const Clock &heard = order.heard(thread);
   return std::any_of(runs[earlier.run].releasers.begin(), runs[earlier.run].releasers.end(),
                      [&](Releaser releaser) {
-                       Tick tick = heard.get(releaser);
+                       Tick tick = heard.get(placeOf(releaser));
                        if (!tick)
                          return false;
                        const HappensBefore::Place &told = releases[releaser].all[tick - 1];
-                       return (mustBePublished ? told.published(event.agent)
+                       return (mustBePublished ? told.reachedBy(event.agent)
                                                : told.told(event.agent)) >= event.tick;
                      });
 }
@@ -163,9 +165,38 @@ bool GridOrder::isBehindWatched(const GridEvent &event, Agent thread,
       return (byWatched ? told.getByWatched().done.get(other.agent) : told.told(other.agent)) >=
              other.tick;
     };
-    return tells(order.heard(thread).get(releaser), true) ||
-           tells(known.heard.get(releaser), false);
+    return tells(order.heard(thread).get(placeOf(releaser)), true) ||
+           tells(known.heard.get(placeOf(releaser)), false);
   });
+}
+
+void GridOrder::fenceProxy(Run run, Agent thread) {
+  HappensBefore &order = *runs[run].order;
+  order.fenceGlobal(thread);
+  Clock reached = order.heard(thread);
+  for (Agent at = 0; at < reached.size(); at += 2)
+    if (Tick tick = reached.get(at))
+      reached.raise(at + 1, tick);
+  order.hear(thread, reached);
+}
+
+bool GridOrder::finds(Run run, Agent thread, const GridEvent &write) const {
+  const HappensBefore &order = *runs[run].order;
+  const Event &event = write.event;
+  if (event.proxy == Proxy::Async)
+    return true;
+  if (write.run == run && order.findsGlobal(thread, event))
+    return true;
+  const Clock &heard = order.heard(thread);
+  // A fence on this side, or in front of what was told on that one.
+  return std::any_of(runs[write.run].releasers.begin(), runs[write.run].releasers.end(),
+                     [&](Releaser releaser) {
+                       const std::vector<HappensBefore::Place> &all = releases[releaser].all;
+                       Tick reached = heard.get(placeOfReached(releaser));
+                       Tick told = heard.get(placeOf(releaser));
+                       return (reached && all[reached - 1].told(event.agent) >= event.tick) ||
+                              (told && all[told - 1].reachedBy(event.agent) >= event.tick);
+                     });
 }
 
 bool GridOrder::hasTold(const GridEvent &event) const {

@@ -36,6 +36,7 @@ void Clocks::join(const Clocks &other) {
   visible.join(other.visible);
   fenced.join(other.fenced);
   heard.join(other.heard);
+  reached.join(other.reached);
 }
 
 void Clocks::join(const Knowledge &knows) {
@@ -47,11 +48,12 @@ void Clocks::join(const Knowledge &knows) {
   add(visible, knows.visible);
   add(fenced, knows.fenced);
   add(heard, knows.heard);
+  add(reached, knows.reached);
 }
 
 HappensBefore::HappensBefore(unsigned threads, unsigned lanes) : lanes(lanes), views(threads) {
   for (View &view : views) {
-    view.knows = {nothing, nothing, nothing, nothing};
+    view.knows = {nothing, nothing, nothing, nothing, nothing};
     view.behind = view.knows;
   }
 }
@@ -103,7 +105,7 @@ HappensBefore::Shared HappensBefore::find(const Shared &a, const Shared &b) {
 
 Knowledge HappensBefore::join(const Knowledge &a, const Knowledge &b) {
   return {join(a.done, b.done), join(a.visible, b.visible), join(a.fenced, b.fenced),
-          join(a.heard, b.heard)};
+          join(a.heard, b.heard), join(a.reached, b.reached)};
 }
 
 //===- Threads ------------------------------------------------------------------------------===//
@@ -137,6 +139,7 @@ void HappensBefore::tell(Place &place, const Knowledge &knows) const {
   add(place.knows.visible, place.last.visible, knows.visible);
   add(place.knows.fenced, place.last.fenced, knows.fenced);
   add(place.knows.heard, place.last.heard, knows.heard);
+  add(place.knows.reached, place.last.reached, knows.reached);
   place.last = knows;
 }
 
@@ -154,11 +157,13 @@ void HappensBefore::release(Agent thread, Place &place) {
     }
     place.byWatched.visible.raise(thread, isOwn ? view.visible : view.visibleByWatched);
     place.byWatched.fenced.raise(thread, isOwn ? view.fenced : view.fencedByWatched);
+    place.byWatched.reached.raise(thread, isOwn ? view.reached : view.reachedByWatched);
   }
   view.told = view.tick;
   raise(place.knows.done, thread, view.tick++);
   raise(place.knows.visible, thread, view.visible);
   raise(place.knows.fenced, thread, view.fenced);
+  raise(place.knows.reached, thread, view.reached);
 }
 
 void HappensBefore::acquire(Agent thread, Place &place) {
@@ -173,6 +178,7 @@ void HappensBefore::acquire(Agent thread, Place &place) {
   learn(knows.visible, place.knows.visible);
   learn(knows.fenced, place.knows.fenced);
   learn(knows.heard, place.knows.heard);
+  learn(knows.reached, place.knows.reached);
   if (watched) {
     views[thread].byWatched.join(place.byWatched);
     if (isWatched())
@@ -206,11 +212,39 @@ void HappensBefore::fence(Agent thread) {
   view.visible = view.tick++;
 }
 
-void HappensBefore::publish(Agent thread) {
+void HappensBefore::fenceGlobal(Agent thread) {
   View &view = views[thread];
-  if (isWatched())
+  view.knows.reached = view.knows.done;
+  if (watched)
+    view.byWatched.reached.join(view.byWatched.done);
+  if (isWatched()) {
+    view.byWatched.reached.join(*view.knows.done);
+    view.reachedByWatched = view.tick;
+  }
+  view.reached = view.tick++;
+}
+
+void HappensBefore::publish(Agent thread, bool isForAll) {
+  View &view = views[thread];
+  if (isWatched()) {
     view.visibleByWatched = view.tick;
-  view.visible = view.tick++;
+    if (isForAll)
+      view.reachedByWatched = view.tick;
+  }
+  view.visible = view.tick;
+  if (isForAll)
+    view.reached = view.tick;
+  ++view.tick;
+}
+
+void HappensBefore::publishWarp(Agent thread) {
+  View &view = views[thread];
+  bool isOwn = isWatched();
+  for (Agent lane = thread / lanes * lanes, end = lane + lanes; lane < end; ++lane) {
+    raise(view.knows.reached, lane, view.knows.done->get(lane));
+    if (watched)
+      view.byWatched.reached.raise(lane, (isOwn ? *view.knows.done : view.byWatched.done).get(lane));
+  }
 }
 
 void HappensBefore::fenceBefore(Agent thread) {
@@ -234,7 +268,7 @@ void HappensBefore::fenceAfter(Agent thread) {
 Agent HappensBefore::addQueue(const char *work) {
   Queue queue;
   queue.work = work;
-  queue.given = queue.behind = {nothing, nothing, nothing, nothing};
+  queue.given = queue.behind = {nothing, nothing, nothing, nothing, nothing};
   queues.push_back(std::move(queue));
   return Agent(views.size() + queues.size() - 1);
 }
@@ -330,7 +364,9 @@ bool HappensBefore::isBehindWatched(Agent thread, const Event &event, const Even
   const View &view = views[thread];
   bool isOwn = earlier.agent == thread, byEngine = event.proxy != Proxy::Generic;
   // The fence may be the thread's own.
-  Tick visible = isOwn ? view.visibleByWatched : view.byWatched.visible.get(earlier.agent);
+  Tick visible = isOwn ? std::max(view.visibleByWatched, view.reachedByWatched)
+                       : std::max(view.byWatched.visible.get(earlier.agent),
+                                  view.byWatched.reached.get(earlier.agent));
   if (byEngine && earlier.proxy == Proxy::Generic && visible >= earlier.tick)
     return true;
   bool isUse = earlier.proxy == Proxy::Tensor;

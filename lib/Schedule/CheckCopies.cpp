@@ -38,19 +38,25 @@ bool CopyRealiser::keepsTogether(Value buffer, int dim, Value tensor, bool isOfP
                                 : bool(getPartType(whole, shape));
 }
 
-/// Each copy announces and brings its part of each buffer, in boxes of its own.
+FailureOr<SharedStrips> kiln::shareOutBuffer(Operation *copy, BufferType whole, Attribute atom,
+                                             RoleAttr role) {
+  if (std::optional<SharedStrips> part = findSharedStrips(whole, atom, role.getCopies()))
+    return *part;
+  return emitSourceError(copy, "expected a tile of which each of the ")
+         << role.getCopies() << " copies of role \"" << role.getName()
+         << "\" ('copies') brings as many rows or columns, in whole boxes of " << atom << ", got "
+         << RankedTensorType::get(whole.getShape(), whole.getElementType());
+}
+
+/// Each copy announces and brings its part of each buffer.
 LogicalResult CopyRealiser::checkPut(PutOp put) {
   if (!put.getBytes())
     return success();
   for (auto copyIn : put.getBody().front().getOps<CopyInOp>()) {
-    BufferType whole = copyIn.getBuffer().getType();
-    std::optional<SharedStrips> part = findSharedStrips(whole, copyIn.getAtom(), role.getCopies());
-    if (!part)
-      return emitSourceError(copyIn, "expected a tile of which each of the ")
-             << role.getCopies() << " copies of role \"" << role.getName()
-             << "\" ('copies') brings as many rows or columns, in whole boxes of "
-             << copyIn.getAtom() << ", got "
-             << RankedTensorType::get(whole.getShape(), whole.getElementType());
+    FailureOr<SharedStrips> part =
+        shareOutBuffer(copyIn, copyIn.getBuffer().getType(), copyIn.getAtom(), role);
+    if (failed(part))
+      return failure();
     parts[copyIn] = *part;
   }
   return success();

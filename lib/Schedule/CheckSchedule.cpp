@@ -323,6 +323,20 @@ static LogicalResult checkFills(Ring &ring) {
   return success();
 }
 
+/// Each copy of a role brings its part of what engines fill, unless each takes programs of its own.
+static LogicalResult checkStrips(KernelOp kernel, RingPlan &plan) {
+  for (Ring &ring : plan) {
+    if (!ring.countsBytes() || ring.producer.getCopies() == 1 || takesTurns(kernel, ring.producer))
+      continue;
+    for (RingUse &use : ring.uses)
+      for (LoadOp load : use.loads)
+        if (failed(shareOutBuffer(load, cast<BufferType>(*load.getBuffer()), load.getAtomAttr(),
+                                  ring.producer)))
+          return failure();
+  }
+  return success();
+}
+
 /// Copies that take programs in turn meet nowhere: none fills a slot for the others, or its part of
 /// one.
 static LogicalResult checkTurns(KernelOp kernel, RingPlan &plan) {
@@ -367,7 +381,8 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
   if (kernel.getBody().walk(checkStore).wasInterrupted())
     return failure();
   if (failed(checkLags(*plan)) || failed(checkTurns(kernel, *plan)) ||
-      failed(checkClusters(kernel, *plan)) || failed(checkPlannedSums(kernel)))
+      failed(checkStrips(kernel, *plan)) || failed(checkClusters(kernel, *plan)) ||
+      failed(checkPlannedSums(kernel)))
     return failure();
   if (chip.knownSlots && failed(checkKnownSlots(*plan)))
     return failure();

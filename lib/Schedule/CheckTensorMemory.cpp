@@ -18,6 +18,7 @@
 #include "kiln/Target/TargetInterface.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include <map>
 
 using namespace mlir;
 using namespace kiln;
@@ -151,16 +152,64 @@ static SmallVector<DotOp> findOwn(KernelOp kernel, const HandedOver &handedOver)
   return own;
 }
 
+namespace {
+/// What a role is said to have in tensor memory: who says a number of columns first, and whether
+/// there is anything of which nobody says any.
+struct SaidColumns {
+  std::map<int64_t, std::pair<DotOp, StringRef>> said;
+  bool isOpen = false;
+
+  void add(DotOp dot, StringRef decision, int64_t number) {
+    isOpen |= number < 0;
+    said.try_emplace(number, dot, decision);
+  }
+};
+} // namespace
+
+/// Numbers of columns that leave some out, where nothing is left that could have these.
+static LogicalResult checkColumns(KernelOp kernel, ArrayRef<DotOp> own) {
+  auto getNumber = [](Attribute said) {
+    auto number = dyn_cast_or_null<IntegerAttr>(said);
+    return number ? number.getInt() : -1;
+  };
+  llvm::MapVector<RoleAttr, SaidColumns> roles;
+  for (DotOp dot : own)
+    roles[lookUpRole(dot)].add(dot, kColumnsAttrName, getNumber(dot->getAttr(kColumnsAttrName)));
+  kernel.getBody().walk([&](DotOp dot) {
+    auto atom = dyn_cast_or_null<MmaAtomInterface>(dot.getAtomAttr());
+    if (!atom || atom.getAccumulatorPlace() != Place::Tensor)
+      return;
+    SaidColumns &its = roles[lookUpRole(dot)];
+    Attribute said = dot->getAttr(kOperandColumnsAttrName);
+    if (OpOperand &a = dot.getAMutable(); !isReadFromBuffer(a) && !isWrittenForDot(a))
+      its.add(dot, kOperandColumnsAttrName, getNumber(said));
+    auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(said);
+    for (size_t scales = 0; scales < dot.getScales().size(); ++scales)
+      its.add(dot, kOperandColumnsAttrName, numbers ? numbers[scales] : -1);
+  });
+  for (SaidColumns &its : llvm::make_second_range(roles)) {
+    int64_t next = 0;
+    for (auto &[number, by] : its.said)
+      if (!its.isOpen && number != next++) {
+        auto [dot, decision] = by;
+        return dot->emitOpError("expected numbers from 0 on without a gap, the next of which is ")
+               << next - 1 << ", since '" << decision << "' is " << number;
+      }
+  }
+  return success();
+}
+
 LogicalResult kiln::checkPlannedSums(KernelOp kernel) {
   HandedOver handedOver = findHandedOver(kernel);
   for (auto &[dot, roles] : handedOver)
     for (RoleAttr role : roles)
       if (failed(checkFetcher(kernel, dot, role)))
         return failure();
-  for (DotOp dot : findOwn(kernel, handedOver))
+  SmallVector<DotOp> own = findOwn(kernel, handedOver);
+  for (DotOp dot : own)
     if (failed(checkInFlight(dot)))
       return failure();
-  return success();
+  return checkColumns(kernel, own);
 }
 
 //===- Room ---------------------------------------------------------------------------------===//

@@ -26,6 +26,11 @@ int findDividedDim(mlir::RankedTensorType tensor, tile::RoleAttr role);
 mlir::FailureOr<Share> divideTensor(mlir::Operation *op, mlir::RankedTensorType tensor,
                                     tile::RoleAttr role);
 
+/// What each copy of a role brings of a buffer that engines fill, in boxes of its own. An error at
+/// the copy if they have no equal parts.
+mlir::FailureOr<SharedStrips> shareOutBuffer(mlir::Operation *copy, tile::BufferType whole,
+                                             mlir::Attribute atom, tile::RoleAttr role);
+
 /// The part of a buffer that a dot reads as a window; null if it reads all that it is given.
 tile::PartOp getWindow(mlir::Value operand);
 /// The value of an access that changes elements of a tensor each once, or null.

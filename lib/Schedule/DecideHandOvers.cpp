@@ -31,6 +31,7 @@ public:
   LogicalResult run();
 
 private:
+  void nameReaders();
   LogicalResult find(Operation *op, RoleAttr role);
   LogicalResult add(OpOperand &use, RoleAttr role);
   FailureOr<StringRef> findMaker(Value value, Operation *user);
@@ -147,6 +148,31 @@ static bool isTakenFromOther(OpOperand &use, RoleAttr role) {
   llvm::SetVector<StringRef> makers = findMakers(use.get());
   makers.remove(role.getName());
   return !makers.empty() && !isOfOther(use.getOwner(), role.getName());
+}
+
+/// What is handed to the role of a loop or a condition, an op of none in there computes with in
+/// that role.
+void HandOverDecider::nameReaders() {
+  kernel.getBody().walk([](Operation *op) {
+    StringRef role = getRoleName(op);
+    if (role.empty() || !isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+      return;
+    auto isHanded = [&](Value value) {
+      if (!isa<RankedTensorType>(value.getType()) ||
+          op->isAncestor(value.getParentBlock()->getParentOp()))
+        return false;
+      StringRef keeper = findKeeper(value);
+      return !keeper.empty() && keeper != role;
+    };
+    op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+      if (inner != op && !getRoleName(inner).empty())
+        return WalkResult::skip();
+      bool computes = inner->getNumResults() && !isa<scf::ForOp, scf::WhileOp, scf::IfOp>(inner);
+      if (computes && llvm::any_of(inner->getOperands(), isHanded))
+        setRoleName(inner, role);
+      return WalkResult::advance();
+    });
+  });
 }
 
 /// What stands in a loop or a condition may have a role of its own.
@@ -419,6 +445,7 @@ LogicalResult HandOverDecider::checkDepths() {
 }
 
 LogicalResult HandOverDecider::run() {
+  nameReaders();
   WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
     StringRef name = getRoleName(op);
     if (name.empty())

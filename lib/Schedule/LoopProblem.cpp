@@ -450,24 +450,29 @@ std::optional<LoopProblem> ProblemMaker::run() {
   if (!findOps())
     return std::nullopt;
   addRoles();
-  SmallVector<std::pair<LoadOp, Operation *>> written;
+  struct Written {
+    LoadOp load;
+    Operation *waiting, *place;
+  };
+  SmallVector<Written> written;
   for (auto &[op, role] : roles) {
-    llvm::erase_if(written, [&, here = op](auto &each) {
-      auto [load, waiting] = each;
-      bool isHere = waiting && !here->isBeforeInBlock(waiting);
+    llvm::erase_if(written, [&, here = op](const Written &each) {
+      bool isHere = each.place && !here->isBeforeInBlock(each.place);
       if (isHere)
-        addWrite(load, waiting);
+        addWrite(each.load, each.waiting);
       return isHere;
     });
     if (!addOp(op))
       return std::nullopt;
     if (isWritten(op)) {
       const Filled &its = filled.find(op)->second;
-      written.push_back({cast<LoadOp>(op), findWaiting(its.use->getSite(), its.ring->producer)});
+      Operation *site = its.use->getSite(), *waiting = findWaiting(site, its.ring->producer);
+      written.push_back({cast<LoadOp>(op), waiting,
+                         waiting ? findWritePlace(site, waiting, its.ring->producer) : nullptr});
     }
   }
-  for (auto [load, waiting] : written)
-    addWrite(load, waiting);
+  for (const Written &each : written)
+    addWrite(each.load, each.waiting);
   makeWay();
   addNeeds();
   if (use == ProblemUse::Check)

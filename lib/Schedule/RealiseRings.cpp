@@ -153,7 +153,8 @@ static void makeWay(Block &trip, int64_t order, RoleAttr role) {
 /// of what its role would wait for in vain.
 void RingRealiser::placeWritten(Ring &ring, PutOp put) {
   Operation *waiting = ring.isReadByProducer() ? nullptr : findWaiting(put, ring.producer);
-  Operation *place = waiting ? waiting : put->getBlock()->getTerminator();
+  Operation *place =
+      waiting ? findWritePlace(put, waiting, ring.producer) : put->getBlock()->getTerminator();
   if (Attribute order = waiting ? getDecision(waiting, "order") : Attribute()) {
     makeWay(*put->getBlock(), cast<IntegerAttr>(order).getInt(), ring.producer);
     put->setAttr(spellDecision(put, "order"), order);

@@ -11,26 +11,44 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
+/// The op of the trip, behind a site, in which another role makes a value; or null. What another
+/// role has a ring filled with is read from there, and waits for nobody else.
+static Operation *findOtherMaker(Value value, Operation *site, StringRef role) {
+  Operation *maker = value.getDefiningOp();
+  Operation *here = maker ? site->getBlock()->findAncestorOpInBlock(*maker) : nullptr;
+  bool isOther =
+      here && site->isBeforeInBlock(here) && !fillsBuffer(maker) && isOfOther(maker, role);
+  return isOther ? here : nullptr;
+}
+
+/// Whether a role runs an op: as it says, or since the role has the tensor that it makes.
+static bool isOfRole(Operation *op, StringRef role) {
+  StringRef own = getRoleName(op);
+  return own == role ||
+         (own.empty() && llvm::any_of(op->getResults(), [&](Value value) {
+            return isa<RankedTensorType>(value.getType()) && findKeeper(value) == role;
+          }));
+}
+
+Operation *kiln::findWritePlace(Operation *site, Operation *waiting, RoleAttr role) {
+  Operation *place = waiting;
+  waiting->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Operation *maker = findOtherMaker(operand, site, role.getName());
+          maker && maker->isBeforeInBlock(place) && isOfRole(op, role.getName()))
+        place = maker;
+  });
+  return place;
+}
+
 Operation *kiln::findWaiting(Operation *site, RoleAttr role) {
   StringRef name = role.getName();
-  // What another role has a ring filled with is read from there, and waits for nobody else.
-  auto comesFromOther = [&](Value value) {
-    Operation *maker = value.getDefiningOp();
-    Operation *here = maker ? site->getBlock()->findAncestorOpInBlock(*maker) : nullptr;
-    return here && site->isBeforeInBlock(here) && !fillsBuffer(maker) && isOfOther(maker, name);
-  };
+  auto comesFromOther = [&](Value value) { return bool(findOtherMaker(value, site, name)); };
   auto isTold = [&](Operation *op) {
     StringRef maker = findResultMaker(op);
     return !maker.empty() && maker != name && llvm::any_of(op->getResults(), [&](Value value) {
       return value.getType().isIntOrIndexOrFloat() && tellsRole(value, role);
     });
-  };
-  auto isOfRole = [&](Operation *op) {
-    StringRef own = getRoleName(op);
-    return own == name ||
-           (own.empty() && llvm::any_of(op->getResults(), [&](Value value) {
-              return isa<RankedTensorType>(value.getType()) && findKeeper(value) == name;
-            }));
   };
   // What a condition or a loop ends with another role may make, too.
   auto keepsOfOther = [&](Operation *op) {
@@ -46,7 +64,7 @@ Operation *kiln::findWaiting(Operation *site, RoleAttr role) {
   auto waits = [&](Operation *op) {
     if (isTold(op) || keepsOfOther(op))
       return WalkResult::interrupt();
-    if (!isOfRole(op))
+    if (!isOfRole(op, name))
       return WalkResult::advance();
     auto next = dyn_cast<NextOp>(op);
     bool isInLoop = next && op->getParentOfType<LoopLikeOpInterface>() !=

@@ -14,6 +14,12 @@ namespace kiln {
 /// there is none.
 mlir::Operation *findWaiting(mlir::Operation *site, tile::RoleAttr role);
 
+/// In front of what such a role is to have written by then, so that it waits behind that: who takes
+/// what another makes may get it as soon as that is made (`tile-decide-hand-overs`), where memory
+/// asks for it.
+mlir::Operation *findWritePlace(mlir::Operation *site, mlir::Operation *waiting,
+                                tile::RoleAttr role);
+
 /// What a role brings through registers for another is written a trip behind its load, so that the
 /// next load is under way by then: if the roles do not wait for one another then, since a copy of
 /// that trip has no slot. Of rings whose slots several uses share out unevenly the check knows that

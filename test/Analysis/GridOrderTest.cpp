@@ -167,7 +167,97 @@ TEST_F(BareOrderTest, WhatWasNotWaitedForIsNotThere) {
   EXPECT_TRUE(knows(1, 0, event));
 }
 
+TEST(BlockFencesTest, WhatABlockAloneFindsNoneOfItsThreadsTells) {
+  for (bool wait : {false, true}) {
+    GridOrder order(/*isBare=*/true, /*blockFencesWait=*/wait);
+    uint32_t one = order.begin(std::make_shared<HappensBefore>(4), 2);
+    uint32_t other = order.begin(std::make_shared<HappensBefore>(4), 2);
+    auto knows = [&](uint32_t run, Agent thread, const GridEvent &event) {
+      return order.knows(run, thread, event, /*isRead=*/false);
+    };
+    auto tell = [&] {
+      order.orderOf(one).meet({0, 1});
+      order.tell(one, 1, kFlag, /*alone=*/true, /*releases=*/true, Scope::Grid);
+      order.look(other, 0, kFlag, /*acquires=*/true, Scope::Grid);
+    };
+    GridEvent event = {one, order.orderOf(one).now(0), 0};
+    order.fence(one, 0, /*acquires=*/true, /*releases=*/true, Scope::Block);
+    tell();
+    EXPECT_TRUE(knows(one, 1, event));
+    EXPECT_EQ(knows(other, 0, event), wait);
+    order.publish(one, 0);
+    tell();
+    EXPECT_TRUE(knows(other, 0, event));
+  }
+}
+
+TEST(BlockFencesTest, AWarpWaitsAsOne) {
+  GridOrder order(/*isBare=*/true, /*blockFencesWait=*/false);
+  uint32_t one = order.begin(std::make_shared<HappensBefore>(4, /*lanes=*/2), 4);
+  uint32_t other = order.begin(std::make_shared<HappensBefore>(4, 2), 4);
+  GridEvent lane = {one, order.orderOf(one).now(1), 1}, warp = {one, order.orderOf(one).now(2), 2};
+  for (Agent thread = 0; thread < 4; ++thread)
+    order.fence(one, thread, /*acquires=*/true, /*releases=*/true, Scope::Block);
+  order.orderOf(one).meet({0, 1, 2, 3});
+  order.tell(one, 0, kFlag, /*alone=*/true, /*releases=*/true, Scope::Grid);
+  order.look(other, 0, kFlag, /*acquires=*/true, Scope::Grid);
+  EXPECT_TRUE(order.knows(other, 0, lane, /*isRead=*/false));
+  EXPECT_FALSE(order.knows(other, 0, warp, /*isRead=*/false));
+}
+
+//===- Engines ------------------------------------------------------------------------------===//
+
+TEST_F(GridOrderTest, AnEngineFindsWhatAFenceOfTheProxyHasInFront) {
+  HappensBefore &own = order.orderOf(0);
+  GridEvent event = now(0, 0);
+  EXPECT_FALSE(order.finds(0, 0, event)) << "of its own thread";
+  own.meet({0, 1});
+  EXPECT_FALSE(order.finds(0, 1, event));
+  own.fence(0);
+  EXPECT_FALSE(order.finds(0, 0, event)) << "a fence for shared memory";
+  order.fenceProxy(0, 1);
+  EXPECT_TRUE(order.finds(0, 1, event)) << "by who was told";
+  EXPECT_FALSE(order.finds(0, 0, event));
+  own.meet({0, 1});
+  EXPECT_TRUE(order.finds(0, 0, event));
+}
+
+TEST_F(GridOrderTest, AFenceOfTheProxyOrdersProgramsOnEitherSide) {
+  auto tell = [&](uint32_t from, Agent thread, uint64_t word) {
+    order.tell(from, thread, word, /*alone=*/true, /*releases=*/true, Scope::Grid);
+  };
+  GridEvent early = now(0, 0);
+  tell(0, 0, kFlag);
+  order.look(1, 0, kFlag, /*acquires=*/true, Scope::Grid);
+  EXPECT_TRUE(knows(1, 0, early));
+  EXPECT_FALSE(order.finds(1, 0, early));
+  order.fenceProxy(1, 0);
+  EXPECT_TRUE(order.finds(1, 0, early)) << "behind what was heard";
+  tell(1, 0, kFlag + 4);
+  order.look(0, 2, kFlag + 4, true, Scope::Grid);
+  EXPECT_TRUE(order.finds(0, 2, early)) << "and handed on";
+  GridEvent late = now(0, 0);
+  order.fenceProxy(0, 0);
+  tell(0, 0, kFlag);
+  order.look(1, 1, kFlag, true, Scope::Grid);
+  EXPECT_TRUE(order.finds(1, 1, late)) << "in front of what was told";
+}
+
 //===- Accesses -----------------------------------------------------------------------------===//
+
+TEST_F(GridOrderTest, AnEngineReadsWhatIsBehindAFenceAlone) {
+  HappensBefore &own = order.orderOf(0);
+  Agent queue = own.addQueue();
+  auto load = [&] {
+    GridEvent event = {0, own.start(queue, 0, Proxy::Async), 0};
+    return !history.access(0, event, {at(0), 4, true, false});
+  };
+  EXPECT_TRUE(write(0, 0, 0, 4, 1));
+  EXPECT_TRUE(read(0, 0, 0));
+  EXPECT_FALSE(load());
+  order.fenceProxy(0, 0);
+  EXPECT_TRUE(load());
+}
 
 TEST_F(GridOrderTest, AReadOfWhatAnotherProgramWritesIsFound) {
   EXPECT_TRUE(read(1, 0, 0)) << "of what was there before";

@@ -41,3 +41,20 @@ module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
     tile.return
   }
 }
+
+// -----
+
+// The only sum of its role leaves the first number out.
+module attributes {tile.target = #nvptx.target<chip = "sm_100a">} {
+  tile.kernel @gap(%x: !tile.view<?x?xf16>, %out: !tile.view<?x?xf32>) attributes {
+      tile.roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4>]} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : tensor<128x32xf32>
+    %a = tile.load %x[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<128x32xf16>, role = "load"} : !tile.view<?x?xf16> -> tensor<128x32xf16>
+    %b = tile.load %x[%c0, %c0] {atom = #nvptx.tma, buffer = !tile.buffer<32x32xf16>, role = "load"} : !tile.view<?x?xf16> -> tensor<32x32xf16>
+    // expected-error @+1 {{expected numbers from 0 on without a gap, the next of which is 0, since 'tile.columns' is 1}}
+    %d = tile.dot %a, %b, %zero {atom = #nvptx.tcgen05<"m128n32k16", f16, f32>, role = "mma", in_flight = 0, tile.columns = 1 : i64} : tensor<128x32xf16>, tensor<32x32xf16> -> tensor<128x32xf32>
+    tile.store %d, %out[%c0, %c0] {role = "mma"} : tensor<128x32xf32>, !tile.view<?x?xf32>
+    tile.return
+  }
+}

@@ -6,8 +6,10 @@
 // word, or looks at it in front of a fence, hears of. A release tells what its thread knew. Words,
 // releases and fences have a scope, and only those tell one another of whom each is in the other's.
 //
-// Clocks of what was heard are by threads that release, in releases. Of each run some threads have
-// numbers of their own; all others share one, and count as knowing of one another.
+// Clocks of what was heard are by threads that release, in releases: for each what was heard, and
+// up to where engines find what it tells of, which a fence of the proxy raises to that. Of each run
+// some threads have numbers of their own; all others share one, and count as knowing of one
+// another.
 #ifndef KILN_ANALYSIS_GRIDORDER_H
 #define KILN_ANALYSIS_GRIDORDER_H
 
@@ -32,8 +34,10 @@ struct GridEvent {
 class GridOrder {
 public:
   /// Where barriers are bare, what a thread has written is there for others once it has waited for
-  /// it, by a fence or otherwise.
-  explicit GridOrder(bool isBare = false) : isBare(isBare) {}
+  /// it, by a fence or otherwise. A fence for a block may not wait: what was written is there then
+  /// for the block alone, none of whose threads can tell others of it.
+  explicit GridOrder(bool isBare = false, bool blockFencesWait = true)
+      : isBare(isBare), blockFencesWait(blockFencesWait) {}
   /// A run begins, of blocks of so many threads that follow one another; it has ended.
   Run begin(std::shared_ptr<HappensBefore> order, unsigned threadsOfBlock);
   void end(Run run);
@@ -46,12 +50,16 @@ public:
   void fence(Run run, Agent thread, bool acquires, bool releases, Scope scope);
 
   /// A thread has waited for what it wrote.
-  void publish(Run run, Agent thread);
+  void publish(Run run, Agent thread, bool isForAll = true);
+  /// A fence of the proxy: engines that are started behind it find what the thread knows of.
+  void fenceProxy(Run run, Agent thread);
 
   /// Whether what a thread does now stands behind a read, or a write.
   bool knows(Run run, Agent thread, const GridEvent &earlier, bool isRead) const;
   /// Whether it does by way of a watched order.
   bool isBehindWatched(const GridEvent &event, Agent thread, const GridEvent &earlier) const;
+  /// Whether an engine that a thread starts now finds a write of which the thread knows.
+  bool finds(Run run, Agent thread, const GridEvent &write) const;
   /// Whether all of the grid may have heard of what an agent did.
   bool hasTold(const GridEvent &event) const;
 
@@ -74,12 +82,15 @@ private:
     std::unordered_map<uint64_t, Clock> words;
     std::vector<std::unordered_map<uint64_t, Clock>> wordsOfBlocks;
   };
+  /// Where clocks have what was heard of a releaser, and up to where engines find it.
+  static Agent placeOf(Releaser releaser) { return 2 * releaser; }
+  static Agent placeOfReached(Releaser releaser) { return 2 * releaser + 1; }
   Clock release(Run run, Agent thread, Scope scope);
   void hear(Run run, Agent thread, const Clock &told);
   /// The word's clock, as it is told to a thread so far; null if it is not made and there is none.
   Clock *find(Run run, Agent thread, uint64_t word, int far, bool make);
 
-  const bool isBare;
+  const bool isBare, blockFencesWait;
   std::vector<State> runs;
   /// By releaser: what it told, and up to which the grid, too.
   struct Releases {

@@ -8,7 +8,8 @@
 //
 // An engine reaches memory by a proxy of its own. What threads write by theirs it finds only behind
 // a fence, on the way from the write to the engine's start, whoever executes it; so there are two
-// clocks, and a fence raises the second to the first.
+// clocks, and a fence raises the second to the first. Global memory has a fence and a clock of its
+// own.
 //
 // What uses tensor memory is not ordered by what orders the threads that start it: a fence before a
 // thread tells others holds its earlier accesses in front, and a fence behind what it heard its
@@ -60,15 +61,15 @@ private:
 };
 
 /// What one knows: what was done, what of it an engine finds, what of accesses to tensor memory has
-/// been told behind a fence, and what was heard of agents of other orders (GridOrder.h). Null is
-/// nothing.
+/// been told behind a fence, what was heard of agents of other orders (GridOrder.h), and what of
+/// global memory an engine finds, or others find who hear of it beyond a block. Null is nothing.
 struct Knowledge {
-  std::shared_ptr<const Clock> done, visible, fenced, heard;
+  std::shared_ptr<const Clock> done, visible, fenced, heard, reached;
 };
 
 /// A part of what one knows.
 struct Clocks {
-  Clock done, visible, fenced, heard;
+  Clock done, visible, fenced, heard, reached;
   void join(const Clocks &other);
   void join(const Knowledge &knows);
 };
@@ -82,7 +83,7 @@ struct Watch {
 
 class HappensBefore {
 public:
-  /// Threads are the first agents; so many that follow one another access tensor memory together.
+  /// Threads are the first agents; so many that follow one another are a warp.
   explicit HappensBefore(unsigned threads, unsigned lanes = 1);
   /// Where in the program the agents are that do something now, for reports.
   void setSite(uint32_t number) { site = number; }
@@ -105,7 +106,7 @@ public:
   public:
     /// Up to which tick what an agent did is told here; and what is of agents of other orders.
     Tick told(Agent agent) const { return knows.done ? knows.done->get(agent) : 0; }
-    Tick published(Agent agent) const { return knows.visible ? knows.visible->get(agent) : 0; }
+    Tick reachedBy(Agent agent) const { return knows.reached ? knows.reached->get(agent) : 0; }
     const Clock &getHeard() const {
       static const Clock nothing;
       return knows.heard ? *knows.heard : nothing;
@@ -131,8 +132,14 @@ public:
   void meet(const std::vector<Agent> &threads);
   /// An engine that this thread, or who hears of it, starts from now on finds what is known here.
   void fence(Agent thread);
-  /// What the thread itself did up to now is visible, whatever it has heard of others.
-  void publish(Agent thread);
+  /// The same of global memory.
+  void fenceGlobal(Agent thread);
+  /// What the thread itself did up to now is visible, whatever it has heard of others; beyond those
+  /// that it meets, too, or to these alone.
+  void publish(Agent thread, bool isForAll);
+  /// What all lanes of its warp did of which it knows, others find who hear of it beyond a block: a
+  /// warp waits as one.
+  void publishWarp(Agent thread);
   /// The thread's accesses to tensor memory up to now stand before what it tells from now on.
   void fenceBefore(Agent thread);
   /// Its accesses, and what products that it starts read elsewhere, from now on stand behind what
@@ -170,8 +177,13 @@ public:
   /// Whether what a thread does, or starts, now stands behind something: it knows of that, and of
   /// uses of tensor memory the fences stand between, unless they are of one queue or one warp.
   bool follows(Agent thread, const Event &event, const Event &earlier) const;
-  /// Whether an engine that a thread starts now finds what was written.
+  /// Whether an engine that a thread starts now finds what was written, and in global memory.
   bool finds(Agent thread, const Event &write) const;
+  bool findsGlobal(Agent thread, const Event &write) const {
+    const View &view = views[thread];
+    return (write.agent == thread && view.reached >= write.tick) ||
+           view.knows.reached->get(write.agent) >= write.tick;
+  }
   /// Whether what a thread does, or starts, now stands behind something, or finds it, by way of a
   /// watched order; and what it knows so.
   bool isBehindWatched(Agent thread, const Event &event, const Event &earlier) const;
@@ -182,13 +194,13 @@ private:
   struct View {
     Knowledge knows;
     Tick tick = 1, told = 0;
-    /// Up to which tick others' engines find what it wrote, and its accesses to tensor memory stand
-    /// before what it tells.
-    Tick visible = 0, fenced = 0;
+    /// Up to which tick others' engines find what it wrote, its accesses to tensor memory stand
+    /// before what it tells, and engines, or all others, find what it wrote to global memory.
+    Tick visible = 0, fenced = 0, reached = 0;
     Knowledge behind; ///< what its uses of tensor memory stand behind
     /// The same, by way of watched orders.
     Clocks byWatched, behindWatched;
-    Tick visibleByWatched = 0, fencedByWatched = 0;
+    Tick visibleByWatched = 0, fencedByWatched = 0, reachedByWatched = 0;
   };
   struct Queue {
     const char *work;

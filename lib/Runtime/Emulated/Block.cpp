@@ -91,7 +91,7 @@ void Block::begin(const uint32_t which[3], const std::shared_ptr<analysis::Happe
   for (auto &thread : threads) {
     thread->state = State::Ready;
     thread->begun = false;
-    thread->word = {};
+    thread->words[false] = thread->words[true] = {};
   }
   copies.assign(threads.size(), {});
   products.assign(threads.size() / launch.warpSize + 1, {});
@@ -363,8 +363,9 @@ void Block::access(uint64_t address, int64_t bytes, int kind, const void *value)
   }
   if (std::string wrong = global.checkBounds(address, bytes, kind); !wrong.empty())
     fail(wrong);
-  if (kind & GlobalMemory::Atomic)
-    look(address, bytes);
+  bool isAtomic = kind & GlobalMemory::Atomic;
+  if (isAtomic || (!(kind & GlobalMemory::Writes) && global.mayChange(address, bytes)))
+    look(address, bytes, isAtomic);
   analysis::Agent agent = shared.agentOf(running->number);
   std::string wrong =
       global.access(run, agent, shared.order().now(agent), address, bytes, kind, value);
@@ -382,14 +383,16 @@ std::string Block::accessGlobal(unsigned thread, const analysis::Event &event, u
 
 void Block::fence(int kind) { global.fence(run, shared.agentOf(running->number), kind); }
 
+void Block::fenceProxy() { global.fenceProxy(run, shared.agentOf(running->number)); }
+
 void Block::publish(const Lanes &lanes) {
   for (unsigned lane = 0; lane < lanes.count; ++lane)
     global.publish(run, shared.agentOf(lanes.first + lane));
 }
 
-void Block::look(uint64_t address, int64_t bytes) {
+void Block::look(uint64_t address, int64_t bytes, bool isAtomic) {
   constexpr unsigned most = 16;
-  Thread::Word &word = running->word;
+  Thread::Word &word = running->words[isAtomic];
   bool isAgain = word.address == address && word.site == running->site && !word.hasChanged();
   if (!isAgain) {
     word = {address, running->site, std::min<size_t>(bytes, sizeof(word.seen))};

@@ -43,6 +43,7 @@ struct Launch {
   std::vector<Range> ranges; ///< of global memory
   bool checksGlobal = true;
   bool hasBareBarriers = false; ///< that order no accesses to global memory
+  bool blockFencesWait = true;  ///< for writes, which others than the block then find
   Names names;                  ///< of what reports tell
   /// Accesses, instructions and trips of loops, of all threads of a block together, after which a
   /// program counts as one that never ends.
@@ -79,7 +80,7 @@ public:
   std::string describeProgram() const;
   /// Whether a thread looks at global memory for others to change it; whether they have; and it
   /// looks again.
-  bool looks() const;
+  bool looks(bool atomically) const;
   bool hasNews() const;
   void lookAgain() { ++lookRound; }
   uint64_t countSteps() const { return steps; }
@@ -100,6 +101,8 @@ public:
                            int64_t bytes, int kind, const void *value);
   /// A fence of the running thread; the bits are those of accesses.
   void fence(int kind);
+  /// One of the proxy, for global memory.
+  void fenceProxy();
   /// The lanes have waited for what they wrote to global memory.
   void publish(const Lanes &lanes);
 
@@ -187,8 +190,8 @@ public:
 private:
   static void runThread();
   void meetAll();
-  /// An atomic access to global memory: one that always finds the same waits for others.
-  void look(uint64_t address, int64_t bytes);
+  /// An access to global memory: one that always finds the same waits for others.
+  void look(uint64_t address, int64_t bytes, bool isAtomic);
   void resume(Thread &thread);
   void yield();
   bool step(unsigned warp);

@@ -118,9 +118,9 @@ std::string Cluster::finish() {
 
 //===- Waiting for other programs -----------------------------------------------------------===//
 
-bool Cluster::looks() const {
+bool Cluster::looks(bool atomically) const {
   return std::any_of(blocks.begin(), blocks.end(),
-                     [](const auto &block) { return block->looks(); });
+                     [&](const auto &block) { return block->looks(atomically); });
 }
 
 bool Cluster::wake(bool anyway) {
@@ -141,7 +141,7 @@ uint64_t Cluster::countSteps() const {
 
 std::string Cluster::describeLook() const {
   for (const auto &block : blocks)
-    if (block->looks())
+    if (block->looks(/*atomically=*/true))
       return block->describeLook();
   return "";
 }

@@ -29,8 +29,9 @@ public:
   /// What is wrong when all have ended, or can go on no more.
   std::string finish();
 
-  /// Whether a thread looks at global memory again and again, for others to change it.
-  bool looks() const;
+  /// Whether a thread looks at global memory again and again, for others to change it; by atomic
+  /// accesses, as who waits does, or by any.
+  bool looks(bool atomically) const;
   /// Has those who do look again, if what they look at has changed or anyway; whether it did.
   bool wake(bool anyway);
   /// Steps that its programs have taken.

@@ -64,7 +64,7 @@ public:
   Profile::Phases reads, writes;
   /// What a core of the chip holds, as the artifact says: blocks, threads, bytes of shared memory.
   std::array<uint64_t, 3> coreHolds = {1, 0, 0};
-  bool hasBareBarriers = false;
+  bool hasBareBarriers = false, blockFencesWait = true;
 
   /// Of the last launch, if it was asked for.
   json::Object describe() const override {
@@ -284,6 +284,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
                                             device.name + "', got one that is not");
   const int64_t *cluster = traits.cluster;
   launch.hasBareBarriers = hasBareBarriers;
+  launch.blockFencesWait = blockFencesWait;
   launch.cores = device.cores;
   launch.blocksPerCore = countPerCore();
   Grid grid(launch, cluster);
@@ -384,6 +385,7 @@ Expected<ExecutablePtr> EmulatedDevice::load(const Artifact &artifact) {
     executable->writes = readPhases((*phases)[1]);
   }
   executable->hasBareBarriers = artifact.metadata().getBoolean("bare_barriers").value_or(false);
+  executable->blockFencesWait = artifact.metadata().getBoolean("block_fences_wait").value_or(true);
   if (const json::Array *holds = artifact.metadata().getArray("core_holds"))
     for (size_t i = 0; i < std::min(holds->size(), executable->coreHolds.size()); ++i)
       executable->coreHolds[i] = std::max<int64_t>((*holds)[i].getAsInteger().value_or(0), 0);

@@ -7,8 +7,8 @@ using namespace kiln::analysis;
 using namespace kiln::emulated;
 
 GlobalMemory::GlobalMemory(const std::vector<Range> &all, bool isChecked, bool hasBareBarriers,
-                           const Names &names)
-    : ranges(all), isChecked(isChecked), names(names), order(hasBareBarriers) {
+                           bool blockFencesWait, const Names &names)
+    : ranges(all), isChecked(isChecked), names(names), order(hasBareBarriers, blockFencesWait) {
   // Arguments may be of one array.
   for (Range &range : ranges)
     for (const Range &other : all)
@@ -132,7 +132,12 @@ std::string GlobalMemory::describe(const GridClash &clash, const GridEvent &own,
   const GridEvent &other = clash.other;
   const char *others = clash.isRead ? "read" : other.isAtomic ? "access" : "write";
   std::string by = nameOf(other.run, other.by), missing;
-  if (order.knows(own.run, own.by, other, /*isRead=*/true)) {
+  bool isKnown = order.knows(own.run, own.by, other, /*isRead=*/true);
+  if (isKnown && own.event.proxy == Proxy::Async && !clash.isRead &&
+      !order.finds(own.run, own.by, other)) {
+    missing = "a fence of the proxy for global memory, by " + by + " behind its " + others +
+              " or by " + nameOf(own.run, own.by) + " behind what told it of that";
+  } else if (isKnown) {
     missing = "a fence, or a wait of " + by + " for its " + others +
               ", in front of what tells of it: that alone orders no accesses to global memory";
   } else if (other.run == own.run) {
@@ -142,6 +147,10 @@ std::string GlobalMemory::describe(const GridClash &clash, const GridEvent &own,
     return emulated::describe(order.orderOf(own.run), names, first, alike,
                               {own.event, own.by, own.site}, {other.event, other.by, other.site},
                               place, what, noun);
+  } else if (own.isAtomic != other.isAtomic && (own.isAtomic ? clash.isRead : !isWrite)) {
+    missing = (own.isAtomic ? by : nameOf(own.run, own.by)) +
+              " reads by no atomic access: who waits for what another program tells must read it "
+              "by one that acquires";
   } else if (order.hasTold(other)) {
     missing = by + " has told of it since by an atomic access that releases, but " +
               nameOf(own.run, own.by) + " has acquired from none that knows of it";

@@ -28,7 +28,7 @@ class GlobalMemory {
 public:
   /// Nothing else is reached, if that is to be checked.
   GlobalMemory(const std::vector<Range> &ranges, bool isChecked, bool hasBareBarriers,
-               const Names &names);
+               bool blockFencesWait, const Names &names);
 
   /// A cluster begins, whose programs are so many along each axis from the first on; it has ended.
   analysis::Run begin(std::shared_ptr<analysis::HappensBefore> order, unsigned threadsOfBlock,
@@ -39,6 +39,11 @@ public:
   enum Kind { Reads = 1, Writes = 2, Atomic = 4, Acquires = 16, Releases = 32, ScopeShift = 6 };
   /// What is wrong with where an access is, or nothing.
   std::string checkBounds(uint64_t address, int64_t bytes, int kind) const;
+  /// Whether programs may write there.
+  bool mayChange(uint64_t address, int64_t bytes) const {
+    const Range *range = find(address, bytes);
+    return !range || range->isWritten;
+  }
   /// What is wrong with an access that a thread makes or starts, at the event, or nothing. A plain
   /// write writes what is at `value`, if that is known; of an engine's it is.
   std::string access(analysis::Run run, analysis::Agent thread, const analysis::Event &event,
@@ -46,6 +51,7 @@ public:
   /// What an engine was told to write there has been written.
   void land(uint64_t address) { underWay.erase(address); }
   void fence(analysis::Run run, analysis::Agent thread, int kind);
+  void fenceProxy(analysis::Run run, analysis::Agent thread) { order.fenceProxy(run, thread); }
   /// A thread has waited for what it wrote.
   void publish(analysis::Run run, analysis::Agent thread) { order.publish(run, thread); }
   /// "4 bytes at byte 8 of argument 'x'", as far as it is known.

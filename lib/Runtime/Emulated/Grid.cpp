@@ -13,8 +13,8 @@ static constexpr uint64_t kLeastSteps = 1 << 18;
 static constexpr size_t kMostTold = 8;
 
 Grid::Grid(const Launch &launch, const int64_t extents[3])
-    : launch(launch),
-      global(launch.ranges, launch.checksGlobal, launch.hasBareBarriers, launch.names),
+    : launch(launch), global(launch.ranges, launch.checksGlobal, launch.hasBareBarriers,
+                             launch.blockFencesWait, launch.names),
       cluster{extents[0], extents[1], extents[2]}, turns(launch.seed) {
   for (int i = 0; i < 3; ++i)
     counts[i] = (launch.grid[i] + cluster[i] - 1) / cluster[i];
@@ -61,7 +61,7 @@ bool Grid::advance() {
       bool movedHere = one.advance();
       moved |= movedHere;
       error = one.getError();
-      if (error.empty() && (one.isDone() || !one.looks()))
+      if (error.empty() && (one.isDone() || !one.looks(/*atomically=*/false)))
         error = one.finish();
       if (error.empty() && !one.isDone())
         continue;
@@ -90,7 +90,9 @@ bool Grid::goOn() {
     steps += one->countSteps();
   if (!rounds)
     stepsBefore = steps;
-  if (++rounds > kLeastRounds && steps - stepsBefore > kLeastSteps) {
+  auto waits = [](const auto &one) { return one->looks(/*atomically=*/true); };
+  if (++rounds > kLeastRounds && steps - stepsBefore > kLeastSteps &&
+      std::any_of(running.begin(), running.end(), waits)) {
     error = describeDeadlock();
     return false;
   }
@@ -100,7 +102,9 @@ bool Grid::goOn() {
 }
 
 std::string Grid::describeDeadlock() const {
-  const Cluster &first = *running.front();
+  const Cluster &first = **std::find_if(running.begin(), running.end(), [](const auto &one) {
+    return one->looks(/*atomically=*/true);
+  });
   std::string text = "programs wait for one another forever: " + first.describeLook();
   if (next < count) {
     uint32_t program[3];

@@ -42,20 +42,22 @@ std::string Block::describeBlocked() const {
 
 //===- Threads that look at global memory ---------------------------------------------------===//
 
-bool Block::looks() const {
-  return std::any_of(threads.begin(), threads.end(),
-                     [](const auto &thread) { return thread->word.isWaitedFor; });
+bool Block::looks(bool atomically) const {
+  return std::any_of(threads.begin(), threads.end(), [&](const auto &thread) {
+    return atomically ? thread->words[true].isWaitedFor : thread->getAwaited() != nullptr;
+  });
 }
 
 bool Block::hasNews() const {
   return std::any_of(threads.begin(), threads.end(), [](const auto &thread) {
-    return thread->word.isWaitedFor && thread->word.hasChanged();
+    const Thread::Word *word = thread->getAwaited();
+    return word && word->hasChanged();
   });
 }
 
 std::string Block::describeLook() const {
   for (const auto &thread : threads)
-    if (thread->word.isWaitedFor)
+    if (thread->words[true].isWaitedFor)
       return "thread " + std::to_string(thread->number) + " of " + describeProgram() +
              " waits for " + thread->waitsFor() + launch.names.at(thread->site);
   return "";

@@ -4,6 +4,7 @@
 
 #include "Block.h"
 #include "Fibre.h"
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -29,8 +30,8 @@ struct Thread {
   void *result = nullptr;
   uint64_t clusterRound = 0; ///< of the cluster's barrier, when it last arrived
   Block::Look look;
-  /// The word of global memory that it accessed last by an atomic access, what was there, and how
-  /// often it has found the same.
+  /// A word of global memory that it accessed last, what was there, and how often it has found the
+  /// same.
   struct Word {
     uint64_t address = 0;
     int site = 0;
@@ -42,7 +43,14 @@ struct Thread {
       return std::memcmp(seen, reinterpret_cast<const void *>(address), bytes) != 0;
     }
   };
-  Word word;
+  /// By a load that is not atomic, and by an atomic access.
+  Word words[2];
+  /// The one whose change it waits for, or null.
+  const Word *getAwaited() const {
+    const Word *at =
+        std::find_if(words, words + 2, [](const Word &word) { return word.isWaitedFor; });
+    return at == words + 2 ? nullptr : at;
+  }
   /// Of a blocked one.
   std::function<bool()> mayGo;
   std::function<std::string()> waitsFor;

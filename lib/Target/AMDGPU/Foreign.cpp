@@ -1,4 +1,5 @@
 // Foreign code on AMD's chips: registers, and the device libraries of ROCm.
+#include "Chips.h"
 #include "kiln/Target/AMDGPU/AMDGPU.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Constants.h"
@@ -15,6 +16,12 @@ Type TargetAttr::getRegisterType(Builder &builder, char letter, unsigned bits) c
   if (letter != 'v' && letter != 's')
     return {};
   return builder.getIntegerType(bits <= 32 ? 32 : 64);
+}
+
+/// LLVM has waves of a block share a cache (AMDGPUUsage, "Memory Model GFX942", without tgsplit),
+/// and of other chips dropped the same shortcut since it breaks transitivity (llvm-project#161638).
+bool TargetAttr::blockFencesWait() const {
+  return amdgcn::getRecord(getChip()).waits != amdgcn::WaitForm::GFX9;
 }
 
 StringRef TargetAttr::getLibraryTriple() const { return "amdgcn-amd-amdhsa"; }

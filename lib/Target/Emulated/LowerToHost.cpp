@@ -41,15 +41,14 @@ bool isBarrier(StringRef name) {
          name == "llvm.amdgcn.s.barrier";
 }
 
-/// Scheduling, priorities and registers, and the order of what here is done at once, as engines'
-/// accesses to global memory are: nothing that a program can see.
+/// Scheduling, priorities and registers, and the order of what here is done at once: nothing that a
+/// program can see.
 bool hasNoMeaning(StringRef name) {
   return name.starts_with("llvm.amdgcn.s.wait.") || name.starts_with("llvm.amdgcn.sched.") ||
          name == "llvm.amdgcn.s.setprio" || name.starts_with("llvm.amdgcn.iglp.") ||
          name.starts_with("llvm.nvvm.setmaxnreg.") ||
          name.starts_with("llvm.nvvm.fence.mbarrier_init.") ||
-         name == "llvm.nvvm.fence.proxy.async.global" || name.starts_with("llvm.nvvm.prefetch.") ||
-         name.starts_with("llvm.nvvm.griddepcontrol.");
+         name.starts_with("llvm.nvvm.prefetch.") || name.starts_with("llvm.nvvm.griddepcontrol.");
 }
 
 class Lowering {

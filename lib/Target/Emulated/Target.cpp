@@ -137,7 +137,9 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   if (!code)
     return failure();
   // Libraries are the chip's.
+  bool blockFencesWait = true;
   if (auto foreign = dyn_cast<ForeignTargetInterface>(getReal())) {
+    blockFencesWait = foreign.blockFencesWait();
     llvm::Triple triple(foreign.getLibraryTriple());
     code->setTargetTriple(triple);
     code->setDataLayout(triple.computeDataLayout());
@@ -155,6 +157,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   describeCore(module, getChipRecord().figures);
   setMetadata(module, "bare_barriers",
               BoolAttr::get(module.getContext(), getChipRecord().bareBarriers));
+  setMetadata(module, "block_fences_wait", BoolAttr::get(module.getContext(), blockFencesWait));
   HostEmission how;
   // What takes time is done by the runtime: products, copies, checks. Optimising the rest takes
   // longer than it saves.

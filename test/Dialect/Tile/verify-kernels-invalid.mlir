@@ -119,3 +119,44 @@ tile.kernel @k(%n: index) grid {
 } {
   tile.return
 }
+
+// -----
+
+// Who waits for another program looks by atomic accesses.
+tile.kernel @wait(%v: !tile.view<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i32
+  %first = tile.load %v[%c0] : !tile.view<?xi32> -> tensor<1xi32>
+  %seen = tile.to_scalar %first : tensor<1xi32>
+  // expected-note @below {{nothing in the loop changes it}}
+  %last = scf.while (%s = %seen) : (i32) -> i32 {
+    %goes = arith.cmpi eq, %s, %zero : i32
+    scf.condition(%goes) %s : i32
+  } do {
+  ^bb0(%s: i32):
+    %c0_0 = arith.constant 0 : index
+    // expected-error @below {{expected an atomic access that acquires, since the loop waits for another program to write what it reads: a load is not made again}}
+    %again = tile.load %v[%c0_0] : !tile.view<?xi32> -> tensor<1xi32>
+    %next = tile.to_scalar %again : tensor<1xi32>
+    scf.yield %next : i32
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @ask(%v: !tile.view<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i32
+  // expected-note @below {{nothing in the loop changes it}}
+  scf.while : () -> () {
+    // expected-error @below {{expected an atomic access that acquires}}
+    %seen = tile.load %v[%c0] : !tile.view<?xi32> -> tensor<1xi32>
+    %number = tile.to_scalar %seen : tensor<1xi32>
+    %goes = arith.cmpi eq, %number, %zero : i32
+    scf.condition(%goes)
+  } do {
+    scf.yield
+  }
+  tile.return
+}

@@ -3,7 +3,8 @@ chip: by the formulas of the ISA manuals (CDNA 3 and 4, "Dense matrix operations
 "Wave Matrix Multiply Accumulate"), and by tables of rows. The tables, and of each instruction the rows,
 columns and k of both operands, are those that AMD's matrix instruction calculator 1.3.2 prints
 (ROCm/amd_matrix_instruction_calculator), but for gfx950's instructions of twice the k, which it does
-not know. Of RDNA 4 and 16 bits it has another order of k, `BY_FOURS`, of both operands alike: the sum
+not know: of these with 16 bits it is what Triton's tests have (`TWICE`), of bytes the formula alone. Of
+RDNA 4 and 16 bits it has another order of k, `BY_FOURS`, of both operands alike: the sum
 is the same, so that either serves."""
 
 from __future__ import annotations
@@ -74,8 +75,21 @@ CASES = [
     ("wmma.f32.16x16x16.fp8.fp8", "gfx1201", "e4m3", 16, 16, "vector<2xi32>", "wmma-rdna4"),
     ("wmma.f32.16x16x16.bf8.bf8", "gfx1201", "e5m2", 16, 16, "vector<2xi32>", "wmma-rdna4"),
 ]
+# By the rows: k of a lane's elements and of the lane, by the bits of each number. Triton has its operands
+# for mfma_f32_16x16x32 and 32x32x16, of f16 and bf16, by 8 along k a lane ("kWidth = 8").
+TWICE = {16: ([1, 2, 4], [8, 16]), 32: ([1, 2, 4], [8])}
 # The k of a lane's elements, by the half of the wave that it is in.
 BY_FOURS = [[0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]]
+
+
+@pytest.mark.parametrize("m", TWICE)
+def test_formulas_of_twice_the_k_are_the_bases(m: int) -> None:
+    of_element, of_lane = TWICE[m]
+    for part in range(64 // m):
+        for i in range(8):
+            at = sum(x for bit, x in enumerate(of_element) if i >> bit & 1)
+            at += sum(x for bit, x in enumerate(of_lane) if part >> bit & 1)
+            assert at == part * 8 + i
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}")

@@ -76,6 +76,39 @@ def test_split_k_whose_order_lacks_something(rng, chip: str, orders: dict, missi
 
 
 @kiln.kernel
+def exchanged(x: kiln.View, y: kiln.View, z: kiln.View, flags: kiln.View):
+    """Programs of several waves read what another one has written."""
+    i = kiln.grid(2)
+    kiln.pin(warps=4, programs_per_block=1)
+    y.store((i * 512,), x.load((i * 512,), (512,)))
+    kiln.atomic_add(flags, (i,), 1, order="release")
+    seen = kiln.atomic_add(flags, (1 - i,), 0, order="acquire")
+    while seen == 0:
+        seen = kiln.atomic_add(flags, (1 - i,), 0, order="acquire")
+    z.store((i * 512,), y.load(((1 - i) * 512,), (512,)))
+
+
+def test_a_fence_for_the_block_tells_no_other_program(rng) -> None:
+    """On chips whose waves share a cache it waits for no store: one wave cannot tell others of what
+    all have written before they have waited."""
+    x = rng.random(1024, np.float32)
+    for chip in ("gfx942", "gfx1201"):
+        y, z, flags = np.zeros_like(x), np.zeros_like(x), np.zeros(2, np.int32)
+        text = exchanged.compile(x, y, z, flags, target=f"emu:{chip}").ir("llvm")
+        loaded(text, f"emu:{chip}")(x, y, z, flags)
+        assert np.array_equal(z, np.roll(x, 512))
+        if chip == "gfx1201":
+            assert "waitcnt" not in text
+            continue
+        lines = [line for line in text.split("\n") if not re.match(r"\s*rocdl\.s\.waitcnt", line)]
+        assert len(lines) < text.count("\n") + 1
+        flags[:] = 0
+        with pytest.raises(kiln.DeviceError, match="a race: a (read|write) of byte") as raised:
+            loaded("\n".join(lines), f"emu:{chip}")(x, y, z, flags)
+        assert "a fence, or a wait of thread" in str(raised.value)
+
+
+@kiln.kernel
 def scan(
     x: kiln.View, y: kiln.View, states: kiln.View, sums: kiln.View, totals: kiln.View,
     acquire: kiln.constexpr, release: kiln.constexpr,
@@ -157,6 +190,24 @@ def test_a_program_may_wait_for_as_many_as_are_resident() -> None:
     assert f"program ({resident}, 0, 0) and those behind it begin only when others end" in told
     assert re.search(
         r"\n  program \(1, 0, 0\), warp 0: waits for 4 bytes at byte \d+ of argument", told
+    )
+
+
+@pytest.mark.parametrize("chip", ["sm_90a", "gfx942"])
+def test_who_waits_acquires(rng, chip: str) -> None:
+    """Loads that are not atomic wait, too, and are told what they lack."""
+    a, b = (rng.integers(-4, 5, shape).astype(np.float16) for shape in ((64, 96), (96, 32)))
+    c, turns = np.zeros((64, 32), np.float32), np.zeros(2, np.int32)
+    orders = dict(PARTS=3, acquire="acquire", release="release", scope="device")
+    text = split_k.compile(a, b, c, turns, **orders, target=f"emu:{chip}").ir("llvm")
+    look = re.compile(r"llvm\.atomicrmw add (%\w+), %\w+ syncscope\(\"\w+\"\) acquire ")
+    text, count = look.subn(r"llvm.load \1 ", text)
+    assert count == 2
+    text = re.sub(r"(llvm\.load .*)!llvm\.ptr<1>, i32$", r"\1!llvm.ptr<1> -> i32", text, flags=re.M)
+    with pytest.raises(kiln.DeviceError, match="a race: .* of argument 'turns'") as raised:
+        loaded(text, f"emu:{chip}")(a, b, c, turns)
+    assert "who waits for what another program tells must read it by one that acquires" in str(
+        raised.value
     )
 
 

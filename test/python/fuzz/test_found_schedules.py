@@ -129,10 +129,34 @@ FOUND = {
          "kernel": {"roles": [{"name": "load", "warps": 4}, {"name": "mma", "warps": 4}]}},
         [{"m": 16, "n": 56, "k": 128}],
     ),
+    "a tile through registers is written before its role gets what another made of it": Case(
+        930000157, "gfx1201", "relay",
+        {"N": 32, "K": 16, "ahead": False, "by": "store", "again": False, "behind": False},
+        {"x": {"role": "load", "atom": "through_registers"}, "act": {"role": "mma"},
+         "d": {"role": "load"},
+         "kernel": {"roles": [{"name": "mma", "warps": 4}, {"name": "load", "warps": 4}]}},
+        [{"rows": 32, "columns": 32}],
+    ),
+    "a condition's role computes with what it is handed there": Case(
+        46394210, "gfx950", "attention",
+        {"M": 64, "B": 32, "D": 32, "causal": True, "whole": False, "out": "bf16"},
+        {"s": {"role": "load"}, "if": {"role": "mma"},
+         "kernel": {"roles": [{"name": "load", "warps": 4}, {"name": "mma", "warps": 4}]}},
+        [{"rows": 88, "keys": 64}],
+    ),
 }  # fmt: skip
 
 # What cannot be is refused in front, at its line.
 REFUSED = {
+    "expected a tile of which each of the 2 copies of role \"load\"": Case(
+        4233727345, "sm_90a", "handed",
+        {"M": 64, "N": 24, "K": 32, "type": "f16", "mine": False},
+        {"y": {"role": "load", "atom": "tma"}, "cast": {"role": "cast"}, "d": {"atom": "wgmma"},
+         "out": {"role": "mma"},
+         "kernel": {"roles": [{"name": "load", "warps": 4, "copies": 2},
+                              {"name": "mma", "warps": 4}, {"name": "cast", "warps": 4}]}},
+        [{"m": 64, "n": 24, "k": 0}],
+    ),
     "expected no 'in_flight' on emu:sm_90a, no instruction of which makes this product": Case(
         3972039185, "sm_90a", "blocks",
         {"M": 128, "N": 64, "K": 64, "kinds": ["f8E5M2", "f8E5M2"], "block": 32, "gate": False},

@@ -29,7 +29,7 @@ def AMDGCN_TargetAttr : AttrDef<AMDGCN_Dialect, "Target", [
          "getScaledMmaAtoms", "getCopyAtoms", "addOwnPasses", "emit"]>,
     DeclareAttrInterfaceMethods<BoundedMemoryInterface>,
     DeclareAttrInterfaceMethods<CacheHintsInterface>,
-    DeclareAttrInterfaceMethods<ForeignTargetInterface>,
+    DeclareAttrInterfaceMethods<ForeignTargetInterface, ["blockFencesWait"]>,
     DeclareAttrInterfaceMethods<SynchronisationInterface,
         ["setPriority", "ordersInstructions", "orderInstructions", "initBarrier",
          "publishBarriers", "arrive", "awaitCopies", "fenceGlobal", "arriveInPhase", "waitBarrier", "meetLanes"]>]> {

@@ -30,6 +30,10 @@ def ForeignTargetInterface : AttrInterface<"ForeignTargetInterface"> {
     InterfaceMethod<"Whether the driver has a function, so that no library need define it.",
                     "bool", "isProvided", (ins "::llvm::StringRef":$function)>,
     InterfaceMethod<[{
+      Whether LLVM's release for a block has a thread wait for what it wrote to global memory. If
+      not, the block finds it, but none of its threads can tell others of it.
+    }], "bool", "blockFencesWait", (ins), "", "return true;">,
+    InterfaceMethod<[{
       Answers what a library's functions ask of the chip and of how exact to be: by the chip, IEEE's
       rules, and subnormals of f32 as they are or (with `flushes`) taken for zeros.
     }], "void", "answerLibrary", (ins "::llvm::Module &":$module, "bool":$flushes)>,

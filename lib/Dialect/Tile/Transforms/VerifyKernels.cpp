@@ -56,6 +56,86 @@ static LogicalResult verifyStep(scf::ForOp loop) {
   return loop.emitOpError("expected a step of at least 1, got ") << *step;
 }
 
+/// Whether two values are computed alike, as far as that is easily seen.
+static bool isAlike(Value a, Value b, int depth = 8) {
+  if (a == b)
+    return true;
+  Operation *one = a.getDefiningOp(), *other = b.getDefiningOp();
+  return one && other && depth > 0 && one->getName() == other->getName() &&
+         one->getAttrDictionary() == other->getAttrDictionary() && a.getType() == b.getType() &&
+         one->getNumRegions() == 0 &&
+         llvm::all_of(llvm::zip_equal(one->getOperands(), other->getOperands()), [&](auto pair) {
+           return isAlike(std::get<0>(pair), std::get<1>(pair), depth - 1);
+         });
+}
+
+/// The load by which a value is made, past what is computed of it alone; or null.
+static LoadOp findLoad(Value value) {
+  for (Operation *op = value.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      return load;
+    if (op->getNumOperands() != 1 || !isMemoryEffectFree(op))
+      break;
+  }
+  return {};
+}
+
+/// The load that a loop makes for its next trip as it was made in front of the first, if that is
+/// what becomes of a number that it hands on.
+static LoadOp findMadeAgain(scf::WhileOp loop, unsigned number) {
+  LoadOp first = findLoad(loop.getInits()[number]);
+  LoadOp again = findLoad(loop.getYieldOp().getOperand(number));
+  bool isSame =
+      first && again && loop->isAncestor(again) && first.getView() == again.getView() &&
+      llvm::all_of(llvm::zip_equal(first.getOffsets(), again.getOffsets()),
+                   [](auto pair) { return isAlike(std::get<0>(pair), std::get<1>(pair)); });
+  return isSame ? again : LoadOp();
+}
+
+/// A load of which alone it follows, trip by trip, whether a loop goes on.
+static LoadOp findAsked(scf::WhileOp loop) {
+  LoadOp asked;
+  SmallVector<Value> values = {loop.getConditionOp().getCondition()};
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!loop->isAncestor(value.getParentBlock()->getParentOp()))
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (!op) {
+      asked = findMadeAgain(loop, cast<BlockArgument>(value).getArgNumber());
+      if (!asked)
+        return {};
+      continue;
+    }
+    if (op->getNumRegions() > 0)
+      return {};
+    if (auto load = dyn_cast<LoadOp>(op))
+      asked = load;
+    llvm::append_range(values, op->getOperands());
+  }
+  return asked;
+}
+
+/// A loop that waits for another program must look by atomic accesses: a load of what nothing in
+/// the loop changes is not made again.
+static LogicalResult verifyWait(scf::WhileOp loop) {
+  WalkResult result = loop->walk([](Operation *op) {
+    bool isQuiet = op->getNumRegions() > 0 || op->hasTrait<OpTrait::IsTerminator>() ||
+                   isa<LoadOp>(op) || isMemoryEffectFree(op);
+    return WalkResult(success(isQuiet));
+  });
+  if (result.wasInterrupted())
+    return success();
+  LoadOp load = findAsked(loop);
+  if (!load)
+    return success();
+  InFlightDiagnostic error = load.emitOpError("expected an atomic access that acquires, since the "
+                                              "loop waits for another program to write what it "
+                                              "reads: a load is not made again");
+  error.attachNote(loop.getLoc()) << "nothing in the loop changes it";
+  return error;
+}
+
 /// A decision that means nothing of this op keeps no clean-up from it, which would drop it.
 static LogicalResult verifyDecisions(Operation *op) {
   for (NamedAttribute attribute : op->getDiscardableAttrs()) {
@@ -81,6 +161,8 @@ static LogicalResult verifyOp(Operation *op, int64_t depth, int64_t maxDepth) {
   if (failed(verifyTypes(op, op->getResultTypes())) || failed(verifyDecisions(op)))
     return failure();
   if (auto loop = dyn_cast<scf::ForOp>(op); loop && failed(verifyStep(loop)))
+    return failure();
+  if (auto loop = dyn_cast<scf::WhileOp>(op); loop && failed(verifyWait(loop)))
     return failure();
   for (Region &region : op->getRegions())
     for (Block &block : region) {

@@ -98,6 +98,8 @@ void fenceProxy(const Lanes &) {
   shared.order().fence(shared.agentOf(thread()));
 }
 
+void fenceProxyOfGlobal(const Lanes &) { Block::current()->fenceProxy(); }
+
 /// Coordinates stand behind the other operands, as many as the map has dimensions.
 struct Place {
   Place(const Lanes &lanes, unsigned offset, unsigned rank) {
@@ -337,6 +339,7 @@ const Instruction kiln::emulated::kEngineInstructions[] = {
     {"nvvm.stmatrix.sync.aligned.m8n8.x4.b16", true, storeMatrices<4, false>},
     {"nvvm.stmatrix.sync.aligned.m8n8.x4.trans.b16", true, storeMatrices<4, true>},
     {"nvvm.fence.proxy.async.shared_cta", false, fenceProxy},
+    {"nvvm.fence.proxy.async.global", false, fenceProxyOfGlobal},
     {"nvvm.wgmma.fence.sync.aligned", true, fenceRegisters},
     {"kiln.wgmma", true, multiplyGroup},
     {"nvvm.wgmma.commit_group.sync.aligned", true, endProducts},
