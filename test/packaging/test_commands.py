@@ -162,18 +162,64 @@ SHARED = """import pytest
 def test_drawn(n): pass
 @pytest.mark.packed
 def test_always(): pass
+@pytest.mark.crossed
+@pytest.mark.parametrize("a", range(5))
+@pytest.mark.parametrize("b, c", [(0, 0), (0, 1), (1, 0)])
+@pytest.mark.parametrize("d", range(4))
+def test_pairs(a, b, c, d): pass
+@pytest.mark.crossed
+@pytest.mark.parametrize("a", range(5))
+@pytest.mark.parametrize("d", range(4))
+def test_values(a, d): pass
 """
+MARKS = "[pytest]\nmarkers =\n  packed: always\n  crossed: some cells\n"
 
 
-def test_shares_of_the_packed_tests_are_all_of_them_and_each_has_what_is_marked(tmp_path):
-    shutil.copy(ROOT / "test/python/conftest.py", tmp_path)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = packed: always\n")
+@pytest.fixture
+def collect(tmp_path):
+    """Which tests of SHARED are drawn: collect(pytest's options)."""
+    for helper in ("conftest.py", "crossing.py"):
+        shutil.copy(ROOT / "test/python" / helper, tmp_path)
+    (tmp_path / "pytest.ini").write_text(MARKS)
     (tmp_path / "test_shared.py").write_text(SHARED)
-    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", tmp_path]
-    drawn = [run(*command, f"--share={number}/2").splitlines() for number in range(2)]
-    names = [{line for line in lines if line.startswith("test_shared.py::")} for lines in drawn]
-    assert names[0] & names[1] == {"test_shared.py::test_always"}
-    assert len(names[0] | names[1]) == 41 and min(map(len, names)) > 5
+
+    def collect(*options, test="", seed=0):
+        (tmp_path / "seeds.py").write_text(f"def seed_of_commit(): return {seed}")
+        command = [sys.executable, "-B", "-m", "pytest", "-q", "--collect-only", *options]
+        command += ["-p", "no:xdist", "-p", "no:hypothesispytest", "-p", "no:cacheprovider"]
+        lines = run(*command, f"{tmp_path}/test_shared.py{test}").splitlines()
+        return {line[16:] for line in lines if line.startswith("test_shared.py::")}
+
+    return collect
+
+
+def test_shares_of_the_packed_tests_are_all_of_them_and_each_has_what_is_marked(collect):
+    names = [collect("--whole", f"--share={number}/2") for number in range(2)]
+    assert names[0] & names[1] == {"test_always"}
+    assert names[0] | names[1] == collect("--whole") and min(map(len, names)) > 40
+
+
+def test_a_cross_is_drawn_by_pairs_or_by_values_and_each_commit_draws_others(collect):
+    whole, drawn = collect("--whole"), [collect(seed=seed) for seed in (1, 2, 1)]
+    assert len(whole) == 121 and drawn[0] == drawn[2] != drawn[1] and drawn[0] < whole
+
+    def cells(names, test):
+        found = [name[len(test) + 1 : -1].split("-") for name in names if name.startswith(test)]
+        return {(cell[0], "-".join(cell[1:-1]), cell[-1]) for cell in found}
+
+    for names in drawn:
+        assert {f"test_drawn[{n}]" for n in range(40)} | {"test_always"} < names
+        found = cells(names, "test_pairs")
+        for one, other in ((0, 1), (0, 2), (1, 2)):
+            pairs = {(cell[one], cell[other]) for cell in found}
+            assert pairs == {(c[one], c[other]) for c in cells(whole, "test_pairs")}
+        assert len(found) < 30 and len(cells(names, "test_values")) == 5
+        assert {cell[0] for cell in cells(names, "test_values")} == set("0123")
+        assert {cell[2] for cell in cells(names, "test_values")} == set("01234")
+
+    # One that is named is run, drawn or not.
+    named = min(name for name in whole - drawn[0] if name.startswith("test_values"))
+    assert collect(test=f"::{named}", seed=1) == {named}
 
 
 def test_a_commit_draws_its_share_and_another_can_be_named(monkeypatch):
@@ -283,8 +329,15 @@ def test_docs_that_build_with_warnings_fail(tmp_path, monkeypatch, says, failed)
     ninja.write_text(f"#!/bin/sh\necho '{says}'\n")
     ninja.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    runner = run_tests.Runner(SimpleNamespace(build=tmp_path, filter=""))
+    runner = run_tests.Runner(SimpleNamespace(build=tmp_path, filter="", whole=False))
     assert runner.docs().failed == failed
+
+
+def test_all_cells_are_run_where_that_is_asked_for(tmp_path, monkeypatch):
+    for whole in (False, True):
+        runner = run_tests.Runner(SimpleNamespace(build=tmp_path, filter="", whole=whole))
+        monkeypatch.setattr(runner, "counted", lambda name, command, *_: command)
+        assert ("--whole" in runner.pytest("x", [])) == whole
 
 
 def test_what_the_readme_says_to_type_next(build, tmp_path):

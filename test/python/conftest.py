@@ -13,6 +13,7 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # helpers that several folders share
+import crossing  # noqa: E402
 
 SEED = int(os.environ.get("KILN_SEED") or np.random.SeedSequence().entropy % 2**32)
 
@@ -20,19 +21,25 @@ SEED = int(os.environ.get("KILN_SEED") or np.random.SeedSequence().entropy % 2**
 def pytest_addoption(parser):
     parser.addoption("--share", metavar="I/N", help="of the tests that are not marked `packed`, "
                      "share I of N")  # fmt: skip
+    parser.addoption("--whole", action="store_true", help="all cells of tests marked `crossed`")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """A test's name says which share it is of, whatever other tests there are."""
-    if not (share := config.getoption("--share", None)):
-        return
-    number, count = map(int, share.split("/"))
-    drawn = [
-        item for item in items
-        if item.get_closest_marker("packed") or zlib.crc32(item.nodeid.encode()) % count == number
-    ]  # fmt: skip
-    config.hook.pytest_deselected(items=[item for item in items if item not in drawn])
-    items[:] = drawn
+    """Draws cells of crosses, and a share, of which a test's name says whether it is of it, whatever
+    other tests there are."""
+    out = set()
+    if not config.getoption("--whole", False) and not any("[" in each for each in config.args):
+        out.update(crossing.left_out(items))
+    if share := config.getoption("--share", None):
+        number, count = map(int, share.split("/"))
+        out.update(
+            item for item in items
+            if not item.get_closest_marker("packed")
+            and zlib.crc32(item.nodeid.encode()) % count != number
+        )  # fmt: skip
+    config.hook.pytest_deselected(items=[item for item in items if item in out])
+    items[:] = [item for item in items if item not in out]
 
 
 # What is started in the background ignores Ctrl-C, and so would each process that a test starts.

@@ -83,38 +83,42 @@ def check_attention(
     assert difference.max() <= 0.06 * norm / want.size**0.5 + 0.01 * np.abs(want).max()
 
 
+def either(rng: np.random.Generator, count: int, values: tuple = (False, True)) -> list:
+    """So many of two values, as many of each, others each time."""
+    first = int(rng.integers(2))
+    return rng.permutation([values[(first + i) % 2] for i in range(count)]).tolist()
+
+
 def attention(run: Run, rng: np.random.Generator) -> None:
     """One block of keys; two, so that one loop runs; three and more, so that both rings go round and one
     loop hands them to the other; keys that do not fill a block; several heads."""
-    for heads, n in ((1, 128), (1, 256), (1, 640), (1, 200), (1, 40), (2, 384)):
-        for causal in (False, True):
-            check_attention(partial(run, "attention"), rng, heads, n, causal)
+    shapes = ((1, 128), (1, 256), (1, 640), (1, 200), (1, 40), (2, 384))
+    for (heads, n), causal in zip(shapes, either(rng, len(shapes)), strict=True):
+        check_attention(partial(run, "attention"), rng, heads, n, causal)
 
 
 def python_attention(run: Run, rng: np.random.Generator) -> None:
-    for heads, n in ((1, 200), (2, 128)):
-        for causal in (False, True):
-            check_attention(partial(run, "attention"), rng, heads, n, causal)
+    for (heads, n), causal in zip(((1, 200), (2, 128)), either(rng, 2), strict=True):
+        check_attention(partial(run, "attention"), rng, heads, n, causal)
 
 
 def attention_by_waves(run: Run, rng: np.random.Generator) -> None:
     for width in (64, 128):
         known = module_of("benchmarks", "pinned_kernels").heads_of(width)
         launch = partial(run, "attention_by_waves", **known)
-        for heads, n in ((1, 200), (2, 128), (1, 7)):
-            for causal in (False, True):
-                check_attention(launch, rng, heads, n, causal, width)
+        shapes = ((1, 200), (2, 128), (1, 7))
+        for (heads, n), causal in zip(shapes, either(rng, len(shapes)), strict=True):
+            check_attention(launch, rng, heads, n, causal, width)
 
 
 def clustered_gemm(run: Run, rng: np.random.Generator) -> None:
     """More programs than tiles, and fewer."""
-    for x, y in ((2, 1), (1, 2), (2, 2)):
-        for programs in (4, 132):
-            m = 2 * x * 128 - 8 * int(rng.integers(16))
-            n = 2 * y * 256 - 8 * int(rng.integers(32))
-            shape = m, n, 8 * int(rng.integers(1, 30))
-            constants = {"X": x, "Y": y, "programs": programs}
-            product("clustered_gemm", [shape], **constants)(run, rng)
+    for (x, y), programs in zip(((2, 1), (1, 2), (2, 2)), either(rng, 3, (4, 132)), strict=True):
+        m = 2 * x * 128 - 8 * int(rng.integers(16))
+        n = 2 * y * 256 - 8 * int(rng.integers(32))
+        shape = m, n, 8 * int(rng.integers(1, 30))
+        constants = {"X": x, "Y": y, "programs": programs}
+        product("clustered_gemm", [shape], **constants)(run, rng)
 
 
 def gemm_in_turn(run: Run, rng: np.random.Generator) -> None:

@@ -146,6 +146,8 @@ class Runner:
         command = [sys.executable, "-m", "pytest", "-q", *arguments]
         if self.options.filter:
             command += ["-k", self.options.filter]
+        if self.options.whole:
+            command.append("--whole")
         return self.counted(name, command, environment, cwd)
 
     def python(self):
@@ -154,7 +156,9 @@ class Runner:
         folders = [p for p in ("test/python", "test/packaging") if (ROOT / p).is_dir()]
         parallel = [*folders, "-m", "not serial", "-n", os.cpu_count()]
         result = self.pytest("pytest", parallel, environment)
-        result.add(self.pytest("pytest-serial", [*folders, "-m", "serial"], environment))
+        files = [path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py"))]
+        serial = [path for path in files if "mark.serial" in path.read_text(encoding="utf-8")]
+        result.add(self.pytest("pytest-serial", [*serial, "-m", "serial"], environment))
         return result
 
     def emulated(self):
@@ -255,6 +259,7 @@ def main():
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--only", required=True)
     parser.add_argument("--filter", default="")
+    parser.add_argument("--whole", action="store_true", help="all cells of crosses")
     parser.add_argument("--full-build-seconds", type=int, help="what a build from nothing took")
     options = parser.parse_args()
     chosen = options.only.split(",")

@@ -10,7 +10,6 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from crossing import pairs
 from cubin import ASSEMBLER
 
 import kiln
@@ -113,9 +112,10 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(
-    "said, sums, rings", pairs(SAID, ("one", "both"), (("r", "r"), ("a", "b")))
-)
+@pytest.mark.crossed(1)
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("sums", ["one", "both"])
+@pytest.mark.parametrize("rings", [("r", "r"), ("a", "b")])
 def test_products_and_sums_of_rows(rng, said: dict, sums: str, rings: tuple[str, str]) -> None:
     check(rng, **said, sums=sums, rings=rings)
 

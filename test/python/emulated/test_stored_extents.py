@@ -7,7 +7,6 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from crossing import pairs
 
 import kiln
 
@@ -51,9 +50,11 @@ def check(rng, chip: str, dtype: str, shape: tuple[int, int], **tile) -> None:
 TILES = [(64, 96), (96, 64), (64, 24), (192, 64), (64, 40), (96, 96), (48, 160)]
 
 
-@pytest.mark.parametrize(
-    "chip, tile, dtype, copies, beside", pairs(CHIPS, TILES, DTYPES, (1, 2), (False, True))
-)
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("tile", TILES)
+@pytest.mark.parametrize("chip", CHIPS)
 def test_tiles_end_inside_and_outside(rng, chip, tile, dtype, copies, beside) -> None:
     """One program whose tile is all of the arguments, one whose tile ends outside, and four of which
     the first ends inside."""

@@ -4,12 +4,9 @@ float64."""
 
 from __future__ import annotations
 
-import itertools
-
 import ml_dtypes
 import numpy as np
 import pytest
-from crossing import pairs
 
 import kiln
 
@@ -136,15 +133,10 @@ KERNELS = {
 }  # fmt: skip
 
 
-# All of it on one chip a vendor.
-WHOLE = ("sm_80", "gfx942")
-CELLS = [
-    *itertools.product(WHOLE, USES, (1, 2, 3), (False, 1)),
-    *pairs([chip for chip in OWN if chip not in WHOLE], USES, (1, 2, 3), (False, 1)),
-]
-
-
-@pytest.mark.parametrize("chip, name, depth, turns", CELLS)
+@pytest.mark.parametrize("turns", [False, 1])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("name", USES)
+@pytest.mark.parametrize("chip", OWN)
 def test_slots_that_straight_code_fills_again(rng, chip: str, name: str, depth, turns) -> None:
     copy, product = OWN[chip]
     kernel = KERNELS[name]

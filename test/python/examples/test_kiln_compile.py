@@ -71,6 +71,7 @@ def test_every_example_is_compiled() -> None:
     assert {name.split(",")[0] for name in CASES} | {"11_swiglu.py"} == names
 
 
+@pytest.mark.crossed(1)
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", CASES)
 def test_code_object(name: str, chip: str, tmp_path) -> None:

@@ -24,6 +24,7 @@ def random_floats(rng, shape, element):
     return (rng.standard_normal(shape) * scale).astype(NUMPY[element])
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("element", FLOATS)
 @pytest.mark.parametrize(
     "op", ["addf", "subf", "mulf", "divf", "maximumf", "minimumf", "maxnumf", "minnumf"]
@@ -268,6 +269,7 @@ def test_what_is_beside_the_middle_is_rounded_once(rng, source, op):
     assert np.array_equal(got.astype(np.float64), [rounded(x) for x in exact])
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("real", ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"])
 @pytest.mark.parametrize("integer", ["i64", "i32", "i16", "i8", "i4"])
 @pytest.mark.parametrize("signed", [True, False])

@@ -37,6 +37,7 @@ def random_values(rng, shape, element):
     return rng.standard_normal(shape).astype(NUMPY[element])
 
 
+@pytest.mark.crossed(1)
 @pytest.mark.parametrize("shape, axis", SHAPES)
 @pytest.mark.parametrize("op", REDUCTIONS)
 def test_reduce_and_scan(rng, op, shape, axis):
@@ -196,6 +197,7 @@ def test_arg_reduce(rng, element, shape, axis):
     assert np.array_equal(i, w.argmax(axis)) and np.array_equal(v.astype(np.float64), w.max(axis))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("shape, axis", SHAPES[2::4])
 @pytest.mark.parametrize(
     "element", ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i64", "i32", "i8", "i4"]
@@ -231,6 +233,7 @@ def test_sort_and_topk(rng, element, shape, axis, descending):
     )
 
 
+@pytest.mark.crossed(1)
 @pytest.mark.parametrize("n, k", [(2, 1), (9, 9), (33, 8), *long_ones([(257, 60), (1000, 5)])])
 @pytest.mark.parametrize("element", ["f64", "f32", "bf16", "i32"])
 def test_sort_and_topk_of_any_length(rng, element, n, k):

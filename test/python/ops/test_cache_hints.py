@@ -57,6 +57,7 @@ def follows(message: str) -> bool:
     return "expected hints that" not in message
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("element", ["i8", "bf16", "f32", "f64", "i4"])
 @pytest.mark.parametrize("access", ACCESSES)
 @pytest.mark.parametrize("cache, eviction", HINTS)
@@ -83,6 +84,7 @@ def code(target: str, text: str) -> str:
     return bytes(_native.compile(None, None, request)[0].section("asm")).decode()
 
 
+@pytest.mark.crossed(1)
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("access", ACCESSES)
 def test_each_hint_is_obeyed_or_refused(chip: str, access: str, tmp_path) -> None:

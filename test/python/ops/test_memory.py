@@ -49,6 +49,7 @@ def copy_kernel(element, shape, strides="", pad=""):
     )
 
 
+@pytest.mark.crossed(1)
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize(
     "extents, tile",
@@ -85,6 +86,7 @@ def test_offsets_far_outside(offset):
     assert np.all(y == 7)
 
 
+@pytest.mark.crossed(1)
 @pytest.mark.parametrize("element", ["f32", "bf16", "i8", "f64"])
 @pytest.mark.parametrize("layout", ["reversed", "transposed", "stepped", "broadcast"])
 def test_strides(rng, element, layout):

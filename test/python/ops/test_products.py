@@ -26,6 +26,7 @@ def wide(array):
     )
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("element, accumulator", TYPES)
 @pytest.mark.parametrize("m, n, k", SHAPES)
 @pytest.mark.parametrize("flags", ["", "transpose_a", "transpose_b", "transpose_a transpose_b"])
@@ -72,6 +73,7 @@ def test_mixed_f8(rng):
     )
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize(
     "element, accumulator", [("f32", "f32"), ("bf16", "f32"), ("i8", "i32"), ("f16", "f16")]
 )
@@ -122,6 +124,7 @@ SCALED_SHAPES = [(16, 16, 64), (5, 33, 96), (32, 32, 64), (16, 48, 128), (40, 33
 MX = ["f8E4M3FN", "f8E5M2", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN"]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("m, n, k", SCALED_SHAPES)
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("element", [*MX, "nv"])

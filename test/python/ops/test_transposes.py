@@ -38,6 +38,7 @@ def product(
     c.store((i * BM, j * BN), acc)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("form", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize("kind", ["view", "tile"])
 @pytest.mark.parametrize("name", [*FLOATS, "i8"])
@@ -79,6 +80,7 @@ def turn(
         y.store((0, 0, i * A), tile)
 
 
+@pytest.mark.crossed(1)
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 @pytest.mark.parametrize(
     "dtype", [np.float64, np.float32, np.int16, np.int8, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2]

@@ -285,11 +285,10 @@ def why_unclear(errors: str, word: str, path: Path) -> str:
     return ""
 
 
-def check_flips(source: str, tmp_path: Path, made: list[Flip] | None = None) -> None:
+def check_flips(source: str, tmp_path: Path, made: list[Flip]) -> None:
     """Each makes other code, or is refused by a stage up to the schedule, at a line of the kernel,
     with the decision's name."""
     path = tmp_path / "kernel.mlir"
-    made = made or flips(source)
     (pinned, errors), *codes = compiled([source, *(flip.text for flip in made)], path)
     assert pinned, errors
     wrong = []

@@ -32,9 +32,13 @@ SOURCES += [
 ]
 
 
+@pytest.mark.crossed(1)
+@pytest.mark.parametrize("share", range(2))
 @pytest.mark.parametrize("read, kernel", SOURCES)
-def test_no_decision_is_ignored(read, kernel: str, tmp_path: Path) -> None:
-    check_flips(read(kernel), tmp_path)
+def test_no_decision_is_ignored(read, kernel: str, share: int, tmp_path: Path) -> None:
+    """Half of them, which a commit draws."""
+    source = read(kernel)
+    check_flips(source, tmp_path, flips(source)[share::2])
 
 
 def replaced(source: str, *pairs: tuple[str, str]) -> str:
@@ -113,9 +117,12 @@ MORE = ["parts", "slots", "places of parts", "parts in flight", "places in fligh
         "written later", "columns", "masks", "rows", "extents"]  # fmt: skip
 
 
+@pytest.mark.crossed(1)
+@pytest.mark.parametrize("share", range(2))
 @pytest.mark.parametrize("pins", MORE)
-def test_no_other_pin_is_ignored(pins: str, tmp_path: Path) -> None:
-    check_flips(with_pins()[pins], tmp_path)
+def test_no_other_pin_is_ignored(pins: str, share: int, tmp_path: Path) -> None:
+    source = with_pins()[pins]
+    check_flips(source, tmp_path, flips(source)[share::2])
 
 
 def flips_of_shared_loops(source: str) -> tuple[str, list[Flip]]:
