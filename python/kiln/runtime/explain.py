@@ -48,6 +48,8 @@ def explain(compiled: Any) -> str:
     if reason := metadata.get("no_roles"):
         place = f"line {reason['line']}: " if "line" in reason else ""
         lines.append(f"no roles are decided, since {place}{reason['why']}")
+    if protocol := _protocol(metadata.get("protocol") or {}):
+        lines += ["", "protocol", *(f"  {line}" for line in protocol)]
     known: set[str] = set()
     for stage in _DECIDING:
         found = [d for d in _decisions(_ir(compiled, stage)) if d not in known]
@@ -70,6 +72,44 @@ def explain(compiled: Any) -> str:
     if compiled.remarks:
         lines += ["", "remarks", *(f"  {r}" for r in compiled.remarks)]
     return "\n".join(lines) + "\n"
+
+
+def _protocol(protocol: dict[str, Any]) -> list[str]:
+    """By what warps hand data to one another: what the check of final code looks for."""
+    lines = []
+    for role in protocol.get("roles", ()):
+        warps, copies = role["warps"], role["copies"]
+        text = f"role {role['name']}: {f'{copies} copies of ' if copies > 1 else ''}"
+        text += f"{_count(warps, 'warp')} from warp {role['first']} on"
+        if role["skew"]:
+            text += f", each {_count(role['skew'], 'barrier')} behind the one before it"
+        if role["registers"]:
+            text += f", {role['registers']} registers a thread"
+        lines.append(text)
+    for ring in protocol.get("rings", ()):
+        text = f"ring of {_count(ring['depth'], 'slot')}: "
+        buffers = [
+            f"{each['bytes']} bytes each from byte {each['at']} on" for each in ring["buffers"]
+        ]
+        text += " and ".join(buffers)
+        if ring["own"]:
+            text += ", filled by who reads it"
+        lines.append(text)
+    for counter in protocol.get("counters", ()):
+        text = f"{_count(counter['slots'], 'counter')} from byte {counter['at']} on: "
+        text += _count(counter["arrivals"], "arrival")
+        text += f" by {' and '.join(counter['arrive'])}, {' and '.join(counter['wait'])} waits"
+        lines.append(text)
+    for barrier in protocol.get("barriers", ()):
+        first, count = barrier["number"], barrier["count"]
+        name = f"barrier {first}" if count == 1 else f"barriers {first} to {first + count - 1}"
+        lines.append(f"{name}: {_count(barrier['warps'], 'warp')}{' each' if count > 1 else ''}")
+    fences = [f"{fence['count']} of {fence['kind']}" for fence in protocol.get("fences", ())]
+    return lines + ([f"fences: {', '.join(fences)}"] if fences else [])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _ir(compiled: Any, stage: str) -> str:

@@ -73,6 +73,7 @@ def test_explain_tells_the_decisions():
     view = kiln.View[kiln.f32, 2]
     text = matmul.compile(view, view, view).explain()
     assert "decided by stage layout" in text
+    assert "protocol" not in text  # of warps, of which this kernel has none
     assert re.search(r"  tile.dot tensor<32x32xf32>: .*= ", text), text
 
 
@@ -89,6 +90,37 @@ def test_explain_tells_why_no_roles_are_decided():
                      re.MULTILINE), text  # fmt: skip
     text = finished.compile(*arguments, **options, target="nvptx:sm_80").explain()
     assert "no roles" not in text
+    assert re.search(r"^protocol$\n^  role \w+: ", text, re.MULTILINE), text
+
+
+def test_explain_tells_the_protocol():
+    from kiln.runtime.explain import _protocol
+
+    role = {"skew": 0, "registers": 0, "trips": []}
+    lines = _protocol({
+        "kernel": "gemm",
+        "roles": [
+            role | {"name": "load", "first": 0, "warps": 1, "copies": 1, "registers": 40},
+            role | {"name": "mma", "first": 1, "warps": 4, "copies": 2, "skew": 1},
+        ],
+        "rings": [{"depth": 4, "own": False,
+                   "buffers": [{"at": 0, "bytes": 16384}, {"at": 65536, "bytes": 32768}]}],
+        "counters": [
+            {"at": 196608, "slots": 4, "arrivals": 1, "arrive": ["load"], "wait": ["mma"]},
+            {"at": 196640, "slots": 4, "arrivals": 8, "arrive": ["mma"], "wait": ["load"]},
+        ],
+        "barriers": [{"number": 2, "count": 2, "warps": 4}],
+        "fences": [{"kind": "barriers", "count": 1}, {"kind": "shared", "count": 4}],
+    })  # fmt: skip
+    assert lines == [
+        "role load: 1 warp from warp 0 on, 40 registers a thread",
+        "role mma: 2 copies of 4 warps from warp 1 on, each 1 barrier behind the one before it",
+        "ring of 4 slots: 16384 bytes each from byte 0 on and 32768 bytes each from byte 65536 on",
+        "4 counters from byte 196608 on: 1 arrival by load, mma waits",
+        "4 counters from byte 196640 on: 8 arrivals by mma, load waits",
+        "barriers 2 to 3: 4 warps each",
+        "fences: 1 of barriers, 4 of shared",
+    ]
 
 
 def test_explain_tells_layouts_and_what_moves_cost():
