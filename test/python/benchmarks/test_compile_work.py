@@ -1,8 +1,10 @@
-"""How much work compiling the pinned kernels is, in instructions of the compiler's own process.
+"""How much work compiling kernels is, in instructions of the compiler's own process.
 
 Time depends on the machine and on its neighbours; the instructions that `tile-compile` executes
-from text to assembly do not, and cachegrind counts them. Each kernel may take a fifth more than it
-took before schedules were lowered in general: 726 and 1,880 million then, 660 and 1,745 now.
+from text to code do not, and cachegrind counts them. Each pinned kernel may take a fifth more than
+it took before schedules were lowered in general: 726 and 1,880 million then, 629 and 1,720 now. A
+product that pins nothing took 417 million on an emulated chip while its protocol was proven on each
+copy that decisions are tried on, and takes 220 of which 80 start the process.
 """
 
 from __future__ import annotations
@@ -16,20 +18,61 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-BEFORE = {"gemm": 726_000_000, "attention": 1_880_000_000}
+MOST = {
+    ("gemm", "nvptx:sm_90a"): 726_000_000 * 6 // 5,
+    ("attention", "nvptx:sm_90a"): 1_880_000_000 * 6 // 5,
+    ("plain", "emu:sm_90a"): 300_000_000,
+}
+ROWS = (
+    "!tile.view<?x?xbf16> {tile.facts = #tile.facts<pointer = 16, strides = [16, 2], "
+    "extents = [16, 16], index32, noalias>}"
+)
+PLAIN = f"""
+tile.kernel @plain(%a: {ROWS}, %b: {ROWS}, %c: {ROWS}) grid {{
+  %c64 = arith.constant 64 : index
+  %m = tile.dim %c, 0 : !tile.view<?x?xbf16>
+  %n = tile.dim %c, 1 : !tile.view<?x?xbf16>
+  %rows = arith.ceildivsi %m, %c64 : index
+  %columns = arith.ceildivsi %n, %c64 : index
+  tile.grid %rows, %columns
+}} {{
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %zeros = arith.constant dense<0.0> : tensor<64x64xf32>
+  %row = tile.program_id x
+  %column = tile.program_id y
+  %k = tile.dim %a, 1 : !tile.view<?x?xbf16>
+  %i = arith.muli %row, %c64 : index
+  %j = arith.muli %column, %c64 : index
+  %sum = scf.for %at = %c0 to %k step %c32 iter_args(%so_far = %zeros) -> (tensor<64x64xf32>) {{
+    %x = tile.load %a[%i, %at] : !tile.view<?x?xbf16> -> tensor<64x32xbf16>
+    %y = tile.load %b[%at, %j] : !tile.view<?x?xbf16> -> tensor<32x64xbf16>
+    %next = tile.dot %x, %y, %so_far
+      : tensor<64x32xbf16>, tensor<32x64xbf16> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }}
+  %rounded = arith.truncf %sum : tensor<64x64xf32> to tensor<64x64xbf16>
+  tile.store %rounded, %c[%i, %j] : tensor<64x64xbf16>, !tile.view<?x?xbf16>
+  tile.return
+}}
+"""
 
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="no valgrind counts instructions")
-@pytest.mark.parametrize("name", BEFORE)
-def test_work(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name, target", MOST)
+def test_work(name: str, target: str, tmp_path: Path) -> None:
     tool = str(Path(os.environ.get("KILN_BUILD", ROOT / "build")) / "bin/tile-compile")
+    source = ROOT / "benchmarks" / f"{name}.mlir"
+    if name == "plain":
+        source = tmp_path / "plain.mlir"
+        source.write_text(PLAIN)
     command = [
         "valgrind", "--tool=cachegrind", "--cache-sim=no",
-        f"--cachegrind-out-file={tmp_path / 'counts'}", tool,
-        str(ROOT / "benchmarks" / f"{name}.mlir"), "--target", "nvptx:sm_90a", "--emit", "asm",
-        "-o", str(tmp_path / "kernel.ptx"),
+        f"--cachegrind-out-file={tmp_path / 'counts'}", tool, str(source), "--target", target,
+        "--emit", "binary" if target.startswith("emu") else "asm", "-o", str(tmp_path / "code"),
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     (executed,) = re.findall(r"I +refs: +([\d,]+)", run.stderr)
-    assert int(executed.replace(",", "")) <= BEFORE[name] * 6 / 5, executed
+    assert int(executed.replace(",", "")) <= MOST[name, target], executed

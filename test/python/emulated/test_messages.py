@@ -197,9 +197,9 @@ def test_scalars_are_asserted(chip):
 def locked(lock: kiln.View, x: kiln.View):
     kiln.grid(2)
     kiln.device_assert(x.load((0,), (64,)) > 0, "unlocked")
-    busy = lock[0]
+    busy = kiln.atomic_add(lock, (0,), 0, order="acquire")
     while busy != 0:
-        busy = lock[0]
+        busy = kiln.atomic_add(lock, (0,), 0, order="acquire")
 
 
 @pytest.mark.parametrize("chip", ["sm_90a", "gfx942"])

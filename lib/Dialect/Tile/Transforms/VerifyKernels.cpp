@@ -63,7 +63,7 @@ static bool isAlike(Value a, Value b, int depth = 8) {
   Operation *one = a.getDefiningOp(), *other = b.getDefiningOp();
   return one && other && depth > 0 && one->getName() == other->getName() &&
          one->getAttrDictionary() == other->getAttrDictionary() && a.getType() == b.getType() &&
-         one->getNumRegions() == 0 &&
+         one->getNumRegions() == 0 && one->getNumOperands() == other->getNumOperands() &&
          llvm::all_of(llvm::zip_equal(one->getOperands(), other->getOperands()), [&](auto pair) {
            return isAlike(std::get<0>(pair), std::get<1>(pair), depth - 1);
          });
@@ -87,6 +87,7 @@ static LoadOp findMadeAgain(scf::WhileOp loop, unsigned number) {
   LoadOp again = findLoad(loop.getYieldOp().getOperand(number));
   bool isSame =
       first && again && loop->isAncestor(again) && first.getView() == again.getView() &&
+      first.getOffsets().size() == again.getOffsets().size() &&
       llvm::all_of(llvm::zip_equal(first.getOffsets(), again.getOffsets()),
                    [](auto pair) { return isAlike(std::get<0>(pair), std::get<1>(pair)); });
   return isSame ? again : LoadOp();
