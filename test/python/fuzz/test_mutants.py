@@ -4,7 +4,6 @@ commit; `utils/soak` tries every one, under other seeds too."""
 
 import random
 import re
-import time
 from dataclasses import replace
 
 import mutation
@@ -22,7 +21,7 @@ FEWEST = {
     "gemm_in_turn": 65, "gemm_interleaved": 12, "gemm_through_registers": 8, "attention_by_waves": 28,
 }  # fmt: skip
 DRAWN = 5  # of each kernel
-RANDOM, OF_EACH, SECONDS = 18, 6, 12  # of random schedules, of one, and of the process
+RANDOM, OF_EACH = 15, 5  # of random schedules, and of one
 
 
 @pytest.fixture(autouse=True)
@@ -50,15 +49,14 @@ def test_mutants_of_pinned_kernels_are_found(name: str) -> None:
 
 def test_mutants_of_random_schedules_are_found() -> None:
     rng = random.Random(first_seed("sm_90a"))
-    asked, end = 0, time.process_time() + SECONDS
-    while asked < RANDOM and time.process_time() < end:
+    asked = 0
+    while asked < RANDOM:
         subject = mutation_subjects.drawn(rng.randrange(1 << 32), rng.choice(list(CHIPS)))
         if subject:
             assert not subject.find(), subject.name
             some = rng.sample(subject.wrong, min(OF_EACH, len(subject.wrong)))
             assert not subject.survivors(some)
             asked += len(some)
-    assert asked
 
 
 def small_product() -> mutation_subjects.Subject:
