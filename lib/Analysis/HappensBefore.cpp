@@ -238,8 +238,7 @@ void HappensBefore::publishWarp(Agent thread) {
   for (Agent lane = thread / lanes * lanes, end = lane + lanes; lane < end; ++lane) {
     raise(view.knows.reached, lane, view.knows.done.get(lane));
     if (watched)
-      view.byWatched.reached.raise(lane,
-                                   (isOwn ? view.knows.done : view.byWatched.done).get(lane));
+      view.byWatched.reached.raise(lane, (isOwn ? view.knows.done : view.byWatched.done).get(lane));
   }
 }
 

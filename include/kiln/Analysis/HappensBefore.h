@@ -140,7 +140,7 @@ public:
   private:
     friend class HappensBefore;
     Clocks knows, last; ///< what was told here, and what was joined last
-    Clocks byWatched; ///< what is told by way of watched orders
+    Clocks byWatched;   ///< what is told by way of watched orders
     uint64_t time = 0;
   };
   /// Has a thread know what another one knows, and nothing else: it stands for a new one.

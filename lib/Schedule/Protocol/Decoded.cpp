@@ -56,7 +56,8 @@ static ChannelFacts findFacts(WarpGroupsOp groups, unsigned capture) {
 //===- Ops ----------------------------------------------------------------------------------===//
 
 Decoded::Decoded(WarpGroupsOp groups)
-    : groups(groups), overlaps(groups), together(groups.getBodies().size(), ~size_t(0)), followed(groups) {
+    : groups(groups), overlaps(groups), together(groups.getBodies().size(), ~size_t(0)),
+      followed(groups) {
   for (unsigned i = 0; i < groups.getCaptures().size(); ++i)
     channels.push_back(findFacts(groups, i));
   bodies.resize(groups.getBodies().size());

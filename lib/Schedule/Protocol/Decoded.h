@@ -1,9 +1,10 @@
-// The roles of a kernel as traces come to them: ops that do nothing to the protocol left out, values
-// by numbers, and of each op what is the same each time found once. A kernel is run on some fifty
-// instances, and each runs the bodies of its loops many times.
+// The roles of a kernel as traces come to them: ops that do nothing to the protocol left out,
+// values by numbers, and of each op what is the same each time found once. A kernel is run on some
+// fifty instances, and each runs the bodies of its loops many times.
 #ifndef KILN_LIB_SCHEDULE_PROTOCOL_DECODED_H
 #define KILN_LIB_SCHEDULE_PROTOCOL_DECODED_H
 
+#include "Numbers.h"
 #include "Protocol.h"
 
 namespace kiln::protocol {
@@ -60,8 +61,8 @@ struct Step {
   std::array<unsigned, 2> bodies = {};
 };
 
-/// A block: its steps, the ops behind the last of them, the first of its arguments, which follow one
-/// another, and what its end hands on.
+/// A block: its steps, the ops behind the last of them, the first of its arguments, which follow
+/// one another, and what its end hands on.
 struct Body {
   std::vector<Step> steps;
   unsigned opsBehind = 0, firstArgument = 0;
@@ -73,8 +74,8 @@ struct ChannelFacts {
   tile::ChannelOp op;
   int64_t depth = 0, full = 0, empty = 0;
   bool isOwn = false, isOfPair = false;
-  /// Whether copies that count bytes fill it; warps do, by copies that run on; and whether dots that
-  /// end by commit give its slots back.
+  /// Whether copies that count bytes fill it; warps do, by copies that run on; and whether dots
+  /// that end by commit give its slots back.
   bool isFilledByEngine = false, isCopiedByWarps = false, isReleasedByCommit = false;
   /// How many arrivals of one program, at each barrier that it tells, release a slot.
   int64_t releases = 0;
@@ -92,8 +93,8 @@ public:
   std::vector<ChannelFacts> channels;
   /// What has memory of each copy's own, with its role: buffers, and scratch that lies on others.
   std::vector<std::pair<mlir::Operation *, unsigned>> ownMemory;
-  std::vector<Body> bodies;                 ///< those of roles first
-  std::vector<unsigned> values;             ///< by role, how many values it has
+  std::vector<Body> bodies;     ///< those of roles first
+  std::vector<unsigned> values; ///< by role, how many values it has
   /// By role: constants.
   std::vector<std::vector<std::pair<unsigned, int64_t>>> constants;
 

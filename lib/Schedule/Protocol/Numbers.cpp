@@ -1,5 +1,6 @@
 // What of a program is followed: the ops that matter to the protocol; and its numbers: what folders
 // make of them, what is loaded, and what goes to other roles.
+#include "Numbers.h"
 #include "Protocol.h"
 #include "kiln/Target/Common/Meetings.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,26 +46,26 @@ Formula kiln::protocol::findFormula(Operation *op) {
   formula.bits = getBits(from);
   formula.madeBits = getBits(to);
   using Kind = Formula::Kind;
-  formula.kind = llvm::TypeSwitch<Operation *, Kind>(op)
-                     .Case([](arith::AddIOp) { return Kind::Add; })
-                     .Case([](arith::SubIOp) { return Kind::Subtract; })
-                     .Case([](arith::MulIOp) { return Kind::Multiply; })
-                     .Case([](arith::CmpIOp) { return Kind::Compare; })
-                     .Case([](arith::MinUIOp) { return Kind::LeastUnsigned; })
-                     .Case([](arith::MinSIOp) { return Kind::Least; })
-                     .Case([](arith::MaxUIOp) { return Kind::MostUnsigned; })
-                     .Case([](arith::MaxSIOp) { return Kind::Most; })
-                     .Case([](arith::DivUIOp) { return Kind::DivideUnsigned; })
-                     .Case([](arith::DivSIOp) { return Kind::Divide; })
-                     .Case([](arith::CeilDivUIOp) { return Kind::DivideUpUnsigned; })
-                     .Case([](arith::CeilDivSIOp) { return Kind::DivideUp; })
-                     .Case([](arith::RemUIOp) { return Kind::RemainderUnsigned; })
-                     .Case([](arith::RemSIOp) { return Kind::Remainder; })
-                     .Case<arith::ExtUIOp, arith::IndexCastUIOp>(
-                         [](Operation *) { return Kind::ConvertUnsigned; })
-                     .Case<arith::ExtSIOp, arith::IndexCastOp>(
-                         [](Operation *) { return Kind::Convert; })
-                     .Default(Kind::None);
+  formula.kind =
+      llvm::TypeSwitch<Operation *, Kind>(op)
+          .Case([](arith::AddIOp) { return Kind::Add; })
+          .Case([](arith::SubIOp) { return Kind::Subtract; })
+          .Case([](arith::MulIOp) { return Kind::Multiply; })
+          .Case([](arith::CmpIOp) { return Kind::Compare; })
+          .Case([](arith::MinUIOp) { return Kind::LeastUnsigned; })
+          .Case([](arith::MinSIOp) { return Kind::Least; })
+          .Case([](arith::MaxUIOp) { return Kind::MostUnsigned; })
+          .Case([](arith::MaxSIOp) { return Kind::Most; })
+          .Case([](arith::DivUIOp) { return Kind::DivideUnsigned; })
+          .Case([](arith::DivSIOp) { return Kind::Divide; })
+          .Case([](arith::CeilDivUIOp) { return Kind::DivideUpUnsigned; })
+          .Case([](arith::CeilDivSIOp) { return Kind::DivideUp; })
+          .Case([](arith::RemUIOp) { return Kind::RemainderUnsigned; })
+          .Case([](arith::RemSIOp) { return Kind::Remainder; })
+          .Case<arith::ExtUIOp, arith::IndexCastUIOp>(
+              [](Operation *) { return Kind::ConvertUnsigned; })
+          .Case<arith::ExtSIOp, arith::IndexCastOp>([](Operation *) { return Kind::Convert; })
+          .Default(Kind::None);
   if (auto comparison = dyn_cast<arith::CmpIOp>(op))
     formula.predicate = uint8_t(comparison.getPredicate());
   return formula;

@@ -107,64 +107,8 @@ struct Instance {
 std::vector<Instance> getInstances();
 void describe(mlir::InFlightDiagnostic &error, tile::WarpGroupsOp groups, const Instance &instance);
 
-/// The number that a value is, if it is known.
-using GetNumber = llvm::function_ref<std::optional<int64_t>(mlir::Value)>;
-
-/// What folders make of an op's operands: a number, or a value that the result is the same as.
-struct Folded {
-  std::optional<int64_t> number;
-  mlir::Value same;
-};
-Folded fold(mlir::Operation *op, GetNumber getNumber);
-
-/// How a whole number is made of one or two others, for what most steps of a trace compute.
-struct Formula {
-  enum class Kind : uint8_t {
-    None,
-    Add,
-    Subtract,
-    Multiply,
-    Compare,
-    Least,
-    LeastUnsigned,
-    Most,
-    MostUnsigned,
-    Divide,
-    DivideUnsigned,
-    DivideUp,
-    DivideUpUnsigned,
-    Remainder,
-    RemainderUnsigned,
-    Convert,
-    ConvertUnsigned,
-  } kind = Kind::None;
-  uint8_t bits = 0, madeBits = 0; ///< of the operands, and of the result
-  uint8_t predicate = 0;          ///< of a comparison
-};
-/// That of an op, of kind None if it has another.
-Formula findFormula(mlir::Operation *op);
-/// None if there is no such number.
-std::optional<int64_t> compute(const Formula &formula, int64_t a, int64_t b);
-
 /// The name of what follows from all of these.
 uint64_t getName(std::initializer_list<uint64_t> parts);
-
-/// The view's argument and the place there of what was loaded from a place that is known, which all
-/// roles find the same.
-struct LoadedPlace {
-  unsigned argument;
-  llvm::SmallVector<int64_t> place;
-};
-std::optional<LoadedPlace> findLoaded(tile::ToScalarOp scalar, GetNumber getNumber);
-
-/// The channel through which a number goes to other roles, and the bits that it has there.
-struct HandedOver {
-  unsigned channel, bits;
-};
-std::optional<HandedOver> findHandedOver(mlir::Value number);
-/// Whether what goes through a channel of one element has a name: a real, or what becomes of a
-/// tensor and goes as it is.
-bool hasName(tile::WarpGroupsOp groups, unsigned channel);
 
 /// Programs of the cluster, a bit each, and what goes to each of them: bytes, or an arrival.
 struct Reach {
@@ -311,8 +255,6 @@ int64_t countReleases(tile::WarpGroupsOp groups, unsigned capture);
 
 /// The channel that a captured value is, or null.
 tile::ChannelOp getChannel(tile::WarpGroupsOp groups, unsigned capture);
-/// That of each of them.
-llvm::SmallVector<tile::ChannelOp> getChannels(tile::WarpGroupsOp groups);
 /// A note where a ring is made.
 void noteRing(mlir::InFlightDiagnostic &error, tile::ChannelOp channel);
 /// How many arrivals at its slot's barrier a put or a release by one copy is.

@@ -21,7 +21,8 @@ static bool startsCommitted(const Trace &trace) {
 
 Replay::Replay(const Decoded &decoded, ArrayRef<Trace> traces, const Instance &instance)
     : groups(decoded.groups), channels(decoded.channels), traces(traces),
-      overlaps(decoded.overlaps), ownMemory(decoded.ownMemory), instance(instance), publishes(traces.size()),
+      overlaps(decoded.overlaps), ownMemory(decoded.ownMemory), instance(instance),
+      publishes(traces.size()),
       asksPhases(llvm::any_of(traces, [](const Trace &trace) { return trace.skips; })) {
   // Two lanes of a warp, one of another, and what makes dots into tensor memory.
   firstThread.push_back(0);
@@ -101,8 +102,7 @@ void Replay::arrive(unsigned program, Side side, const Event &event, int64_t arr
   const ChannelFacts &channel = channels[event.channel];
   Phase &phase = getPhase(program, side, event.channel, event.position);
   phase.arrivals += arrivals;
-  if (!asksPhases ||
-      phase.arrivals != (side == Full ? channel.full : channel.empty))
+  if (!asksPhases || phase.arrivals != (side == Full ? channel.full : channel.empty))
     return;
   size_t piece = &getSlot(program, event.channel, event.slot) - pieces.data();
   Agent barrier = barriers[2 * piece + side];
@@ -145,8 +145,7 @@ LogicalResult Replay::get(unsigned trace, const Event &event) {
   if (event.kind != Event::Get) {
     piece.use = event.position;
     if (!own)
-      return wait(trace, event, Empty,
-                  event.position - channels[event.channel].depth);
+      return wait(trace, event, Empty, event.position - channels[event.channel].depth);
     piece.puts[traces[trace].copy] = event.position;
     ++piece.held;
     return success();

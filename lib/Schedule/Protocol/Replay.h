@@ -143,9 +143,7 @@ private:
   const Piece::Access *findAccess(const Piece &piece, const analysis::Event &event,
                                   std::optional<bool> isWrite = std::nullopt);
 
-  bool isOwn(const Piece &piece) {
-    return piece.channel && channels[*piece.channel].isOwn;
-  }
+  bool isOwn(const Piece &piece) { return piece.channel && channels[*piece.channel].isOwn; }
   unsigned getCounting(unsigned program, unsigned channel) {
     return channels[channel].isOfPair ? getFirstOfPair(program) : program;
   }

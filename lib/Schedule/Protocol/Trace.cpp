@@ -391,8 +391,8 @@ LogicalResult Tracer::release(ReleaseOp op) {
   bool isOwn = decoded.channels[channel].isOwn;
   auto at = llvm::find_if(held[channel], [&](int64_t position) {
     return slot && (isOwn ? *slot >= 0 && *slot < int64_t(atSlot[channel].size()) &&
-                                  atSlot[channel][*slot] == position
-                            : position % depth == *slot);
+                                atSlot[channel][*slot] == position
+                          : position % depth == *slot);
   });
   if (at == held[channel].end())
     return fail(op.emitOpError("expected a slot that role \"")

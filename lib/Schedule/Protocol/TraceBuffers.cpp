@@ -44,9 +44,7 @@ LogicalResult Tracer::access(Operation *op, Value buffer, Event::Kind kind) {
 }
 
 /// What an op has in shared memory for itself, where others have theirs.
-void Tracer::useScratch(Operation *op) {
-  add(Event::Use, op).piece = op;
-}
+void Tracer::useScratch(Operation *op) { add(Event::Use, op).piece = op; }
 
 /// What runs in some order that nobody follows.
 void Tracer::useInside(Operation *op) {
@@ -109,8 +107,8 @@ LogicalResult Tracer::checkEnd() {
 
 FailureOr<std::vector<Trace>> kiln::protocol::trace(Decoded &decoded, unsigned role,
                                                     ArrayRef<Instance> programs) {
-  // All together, the programs of each copy, or each by itself: as far as the role went the same way
-  // on the instances before.
+  // All together, the programs of each copy, or each by itself: as far as the role went the same
+  // way on the instances before.
   std::vector<Instance> all;
   for (unsigned copy = 0; copy < decoded.groups.getRole(role).getCopies(); ++copy)
     for (Instance instance : programs) {

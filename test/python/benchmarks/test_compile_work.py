@@ -99,7 +99,7 @@ def test_work(name: str, target: str, tmp_path: Path) -> None:
 
 # Programs of a cluster that load both operands for one another.
 SHARED = (
-    ("tile.persistent", "tile.cluster = array<i64: 2, 2, 1>, tile.persistent"),
+    ("tile.persistent = ", "tile.cluster = array<i64: 2, 2, 1>, tile.persistent = "),
     ('order = 0, role = "load"', 'order = 0, multicast = ["y"], role = "load"'),
     ("order = 1, role", 'order = 1, multicast = ["x"], role'),
 )
