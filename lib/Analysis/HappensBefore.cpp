@@ -81,7 +81,8 @@ void Clocks::join(const Clocks &other) {
   reached.join(other.reached);
 }
 
-HappensBefore::HappensBefore(unsigned threads, unsigned lanes) : lanes(lanes), views(threads) {}
+HappensBefore::HappensBefore(unsigned threads, unsigned lanes, bool keepsTensor)
+    : lanes(lanes), keepsTensor(keepsTensor), views(threads) {}
 
 size_t HappensBefore::HashNames::operator()(const Names &names) const {
   auto first = reinterpret_cast<uintptr_t>(names.first);
@@ -91,7 +92,7 @@ size_t HappensBefore::HashNames::operator()(const Names &names) const {
 
 void HappensBefore::learn(Clock &known, const Clock &told) {
   // Of few agents it costs less to make it than to look it up.
-  constexpr size_t few = 64;
+  constexpr size_t few = 128;
   if (known.isSame(told) || told.isEmpty())
     return;
   if (known.size() <= few && told.size() <= few) {
@@ -307,7 +308,8 @@ void HappensBefore::end(Agent queue, Tick tick, Place &place) {
   tell(place, of.behind);
   place.time = std::max(place.time, of.time);
   raise(place.knows.done, queue, tick);
-  raise(place.knows.fenced, queue, tick);
+  if (keepsTensor)
+    raise(place.knows.fenced, queue, tick);
   if (watched) {
     place.byWatched.join(of.behindWatched);
     place.byWatched.done.raise(queue, of.watched);

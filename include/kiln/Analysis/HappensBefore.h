@@ -110,8 +110,9 @@ struct Watch {
 
 class HappensBefore {
 public:
-  /// Threads are the first agents; so many that follow one another are a warp.
-  explicit HappensBefore(unsigned threads, unsigned lanes = 1);
+  /// Threads are the first agents; so many that follow one another are a warp. Where nobody asks
+  /// for uses of tensor memory, the clock of those need not be kept.
+  explicit HappensBefore(unsigned threads, unsigned lanes = 1, bool keepsTensor = true);
   /// Where in the program the agents are that do something now, for reports.
   void setSite(uint32_t number) { site = number; }
   uint32_t getSite() const { return site; }
@@ -249,6 +250,7 @@ private:
   const Clock &find(const Clock &a, const Clock &b);
 
   const unsigned lanes;
+  const bool keepsTensor;
   uint32_t site = 0;
   std::shared_ptr<Watch> watched;
   std::vector<uint64_t> times; ///< by thread; empty if they are not kept

@@ -35,7 +35,7 @@ Replay::Replay(const Decoded &decoded, ArrayRef<Trace> traces, const Instance &i
   ghost = firstThread.back();
   stranger = ghost + 1;
   Agent threads = stranger + 1;
-  order = std::make_unique<analysis::HappensBefore>(threads);
+  order = std::make_unique<analysis::HappensBefore>(threads, /*lanes=*/1, /*keepsTensor=*/false);
   history.resize(cells);
   queues.resize(ghost);
   phases.resize(programs * channels.size() * 2);

@@ -67,12 +67,12 @@ void Tracer::runToScalar(ToScalarOp op) {
 }
 
 /// A number of each of the programs that are run together.
-void Tracer::setVarying(Value value, ArrayRef<int64_t> numbers) {
+void Tracer::setVarying(unsigned value, ArrayRef<int64_t> numbers) {
   if (llvm::all_equal(numbers)) {
-    known(value) = {Known::Number, numbers.front()};
+    values[value] = {Known::Number, numbers.front()};
     return;
   }
-  known(value) = {Known::Varying, int64_t(varying.size())};
+  values[value] = {Known::Varying, int64_t(varying.size())};
   varying.emplace_back(numbers);
 }
 
@@ -93,7 +93,22 @@ bool Tracer::runVarying(Operation *op) {
     numbers.push_back(number.value_or(0));
   }
   if (!diverges)
-    setVarying(op->getResult(0), numbers);
+    setVarying(decoded.getNumber(op->getResult(0)), numbers);
+  return true;
+}
+
+/// The same of numbers that differ.
+bool Tracer::computeVarying(const Step &step, const Known &first, const Known &second) {
+  bool hasSecond = step.op->getNumOperands() > 1;
+  SmallVector<int64_t, 8> numbers;
+  for (size_t i = 0; i < together.size(); ++i) {
+    std::optional<int64_t> a = getNumberOf(first, i), b = hasSecond ? getNumberOf(second, i) : 0;
+    std::optional<int64_t> made = a && b ? protocol::compute(step.formula, *a, *b) : std::nullopt;
+    if (!made)
+      return false;
+    numbers.push_back(*made);
+  }
+  setVarying(step.result, numbers);
   return true;
 }
 
@@ -109,6 +124,9 @@ bool Tracer::compute(const Step &step) {
     return true;
   }
   bool hasSecond = step.op->getNumOperands() > 1;
+  if (together.size() > 1 && first.skipped == 0 && second.skipped == 0)
+    if (first.kind == Known::Varying || (hasSecond && second.kind == Known::Varying))
+      return computeVarying(step, first, second);
   if (!isPlain(first) || (hasSecond && !isPlain(second)))
     return false;
   std::optional<int64_t> made = protocol::compute(step.formula, first.value, second.value);
@@ -126,7 +144,8 @@ LogicalResult Tracer::runScalar(Operation *op) {
     return success();
   };
   if (auto id = dyn_cast<ProgramIdOp>(op)) {
-    setVarying(id.getResult(), llvm::map_to_vector<4>(together, [&](const Instance &program) {
+    setVarying(decoded.getNumber(id.getResult()),
+               llvm::map_to_vector<4>(together, [&](const Instance &program) {
                  return program.getProgram(id.getAxis());
                }));
     return success();
@@ -134,9 +153,9 @@ LogicalResult Tracer::runScalar(Operation *op) {
   if (isa<NumProgramsOp>(op))
     return set(instance.getPrograms(cast<NumProgramsOp>(op).getAxis()));
   if (isa<CopyIdOp>(op)) {
-    setVarying(op->getResult(0), llvm::map_to_vector<4>(together, [](const Instance &instance) {
-                 return int64_t(instance.copy);
-               }));
+    setVarying(decoded.getNumber(op->getResult(0)),
+               llvm::map_to_vector<4>(
+                   together, [](const Instance &instance) { return int64_t(instance.copy); }));
     return success();
   }
   if (auto dim = dyn_cast<DimOp>(op))

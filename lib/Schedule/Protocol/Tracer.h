@@ -51,6 +51,7 @@ private:
   llvm::LogicalResult runMemory(const Step &step);
   llvm::LogicalResult count(mlir::Operation *op, unsigned ops);
   bool compute(const Step &step);
+  bool computeVarying(const Step &step, const Known &first, const Known &second);
   llvm::LogicalResult runLoop(const Step &step);
   bool isTold(mlir::Operation *loop);
   llvm::LogicalResult runWhile(const Step &step);
@@ -134,7 +135,7 @@ private:
   }
   /// Whether those that are run together are not copies of one program alone.
   bool hasPrograms() const { return together.front().getNumber() != together.back().getNumber(); }
-  void setVarying(mlir::Value value, llvm::ArrayRef<int64_t> numbers);
+  void setVarying(unsigned value, llvm::ArrayRef<int64_t> numbers);
   bool runVarying(mlir::Operation *op);
   llvm::LogicalResult fail(mlir::InFlightDiagnostic error) {
     hasFailed = true;
