@@ -7,7 +7,8 @@ product that pins nothing took 417 million on an emulated chip while its protoco
 copy that decisions are tried on, and takes 220 of which 80 start the process.
 
 Of these the proof of the protocol is held by itself (`PROOF`), which callgrind counts inside of the
-pass.
+pass: a fifth more than it takes, 16.5 million of a product, 23 of attention and 55 of a product by
+clusters. They were 34.5, 51 and 123 before roles were decoded once for all traces.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ SHARED = (
     ('order = 0, role = "load"', 'order = 0, multicast = ["y"], role = "load"'),
     ("order = 1, role", 'order = 1, multicast = ["x"], role'),
 )
-PROOF = {"gemm": 0, "attention": 0, "clusters": 0}
+PROOF = {"gemm": 20_000_000, "attention": 28_000_000, "clusters": 66_000_000}
 
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="no valgrind counts instructions")
@@ -122,4 +123,4 @@ def test_work_of_proof(name: str, tmp_path: Path) -> None:
          "--tile-pipeline=target=nvptx:sm_90a stop-after=schedule"],
         tmp_path,
     )  # fmt: skip
-    assert PROOF[name] // 2 < executed <= PROOF[name], executed
+    assert 1_000_000 < executed <= PROOF[name], executed
