@@ -16,6 +16,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringExtras.h"
+#include <map>
 
 using namespace mlir;
 using namespace kiln;
@@ -223,6 +224,17 @@ static SmallVector<Value> packWords(OpBuilder &builder, Location loc, ArrayRef<V
   return result;
 }
 
+/// A copy of a word that is read again. In a loop ptxas (12.9 and 13.0) may give it the register of
+/// what the next products read, which overwrites it; it sees through a move, but not through a
+/// permutation of bytes that changes nothing.
+static Value copyWord(OpBuilder &builder, Location loc, Value word) {
+  auto copy = LLVM::InlineAsmOp::create(
+      builder, loc, word.getType(), word, "prmt.b32 $0, $1, $1, 0x3210;", "=r,r", /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  return copy.getResult(0);
+}
+
 namespace {
 /// One instruction of a statement: the first of its sums, and of its inputs behind all sums.
 struct Product {
@@ -293,6 +305,19 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
   if (dot.accumulates)
     counts = LLVM::ZExtOp::create(builder, loc, i32, dot.accumulates);
   SmallVector<Value> sums = dot.accumulator;
+  auto packA = [&](int64_t row, int64_t atK) {
+    SmallVector<Value> elements;
+    for (int64_t reg = 0; reg < fragmentA.getInSize("register"); ++reg) {
+      auto at = fragmentA.applyTo("register", reg);
+      elements.push_back(dot.a.registers[mapA.at(row + at[0], atK + at[1])]);
+    }
+    return packWords(builder, loc, elements);
+  };
+  std::map<std::pair<int64_t, int64_t>, SmallVector<Value>> copies;
+  for (int64_t atK = 0; dot.a.isKept && atK < dot.k; atK += k)
+    for (int64_t row = 0; row < dot.m; row += m)
+      for (Value word : packA(row, atK))
+        copies[{row, atK}].push_back(copyWord(builder, loc, word));
   NVVM::WgmmaFenceAlignedOp::create(builder, loc);
   for (int64_t from = 0; from < dot.k; from += depth) {
     // Its operands are the sums, then a and b of each product, and whether the first sums count.
@@ -304,16 +329,11 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
         for (int64_t column = 0; column < dot.n; column += n) {
           int64_t block = row / m * (dot.n / n) + column / n;
           products.push_back({block * n / 2, int64_t(operands.size()), /*isFirst=*/atK == 0});
-          if (a) {
+          if (a)
             operands.push_back(a->at(row, atK));
-          } else {
-            SmallVector<Value> elements;
-            for (int64_t reg = 0; reg < fragmentA.getInSize("register"); ++reg) {
-              auto at = fragmentA.applyTo("register", reg);
-              elements.push_back(dot.a.registers[mapA.at(row + at[0], atK + at[1])]);
-            }
-            llvm::append_range(operands, packWords(builder, loc, elements));
-          }
+          else
+            llvm::append_range(operands,
+                               dot.a.isKept ? copies[{row, atK}] : packA(row, atK));
           operands.push_back(b->at(column, atK));
           // Registers go in pairs of columns, two rows each, along n.
           for (int64_t pair = 0; atK == from && pair < n; pair += 8)

@@ -27,6 +27,8 @@ struct AsyncDot {
     llvm::SmallVector<mlir::Value> registers; ///< the tensor's elements, if in registers
     bool transposed = false;
     bool isUnsigned = false;
+    /// Whether its registers are read again, in another trip of a loop that does not change them.
+    bool isKept = false;
   };
   Operand a, b;
   /// Those of a and of b, in tensor memory, if there are any.

@@ -4,6 +4,8 @@
 #include "../ThreadPatterns.h"
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace kiln;
@@ -16,6 +18,35 @@ static ArrayRef<int64_t> getShapeOf(Type type) {
   if (auto buffer = dyn_cast<BufferType>(type))
     return buffer.getShape();
   return cast<RankedTensorType>(type).getShape();
+}
+
+/// What a tensor is computed of is the same in all trips.
+static bool isInvariant(Value value, LoopLikeOpInterface loop) {
+  if (loop.isDefinedOutsideOfLoop(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && isPure(op) && op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperands(), [&](Value each) { return isInvariant(each, loop); });
+}
+
+/// The tensor whose registers these are, or a part of them.
+static Value getWhole(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (!isa<ReshapeOp, TransposeOp, SliceOp>(op))
+      break;
+    tensor = op->getOperand(0);
+  }
+  return tensor;
+}
+
+/// Whether a dot reads a tensor, or a part of it, in each trip of a loop that does not change it.
+static bool isReadAgain(Value tensor) {
+  return llvm::any_of(tensor.getUsers(), [&](Operation *user) {
+    if (isa<ReshapeOp, TransposeOp, SliceOp>(user))
+      return isReadAgain(user->getResult(0));
+    auto loop = user->getParentOfType<LoopLikeOpInterface>();
+    return isa<StartDotOp>(user) && loop && isInvariant(tensor, loop);
+  });
 }
 
 static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
@@ -43,6 +74,7 @@ static LogicalResult lowerStartDot(ThreadContext &context, StartDotOp op) {
       operand.layout = transposed ? getLayout(value).transposeOuts({1, 0}) : getLayout(value);
       operand.transposed = false;
       operand.registers = context.getElements(value);
+      operand.isKept = isReadAgain(getWhole(value));
     }
     return operand;
   };
