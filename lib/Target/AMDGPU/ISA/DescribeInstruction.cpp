@@ -269,8 +269,12 @@ Expected<Instruction> InstructionDescriber::describe(const MCInst &inst, StringR
   auto [first, second] = text.split("::");
   instruction.mnemonic = getFirstWord(first).str();
   instruction.operation = getOperation(instruction.mnemonic);
+  instruction.type = getNumberType(instruction.mnemonic);
+  instruction.relations = getRelations(instruction.mnemonic);
+  instruction.isOfUpperHalf = StringRef(instruction.mnemonic).contains("d16_hi");
   instruction.isDual = !second.empty();
-  instruction.secondOperation = getOperation(getFirstWord(second));
+  instruction.secondMnemonic = getFirstWord(second).str();
+  instruction.secondOperation = getOperation(instruction.secondMnemonic);
   describeOperands(inst, instruction);
   if (Error error = describeKind(inst, instruction))
     return error;
