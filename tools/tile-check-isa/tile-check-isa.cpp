@@ -80,7 +80,8 @@ int main(int argc, char **argv) {
       object["strong_waits"] = int64_t(strong.size());
       object["replayed"] = json::Object{{"runs", int64_t(replayed.runs)},
                                         {"cut_short", int64_t(replayed.cutShort)},
-                                        {"instructions", int64_t(replayed.steps)}};
+                                        {"instructions", int64_t(replayed.steps)},
+                                        {"missed", int64_t(replayed.missed)}};
       outs() << json::Value(std::move(object)) << "\n";
     }
   }

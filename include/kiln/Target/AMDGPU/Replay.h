@@ -25,8 +25,9 @@ struct ReplayResult {
   std::vector<WaitProblem> problems;
   /// Runs of the block, and those that were cut short, for they took too long.
   unsigned runs = 0, cutShort = 0;
-  /// Instructions that waves executed, and how many of the kernel's were among them.
-  uint64_t steps = 0, executed = 0;
+  /// Instructions that waves executed; and of the kernel's that touch LDS, or meet others, those
+  /// that no wave came to.
+  uint64_t steps = 0, missed = 0;
 };
 
 /// The kernel must be free of problems of other checks.

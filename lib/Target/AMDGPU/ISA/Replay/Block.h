@@ -9,6 +9,7 @@
 #include "Memory.h"
 #include "Order.h"
 #include "kiln/Target/AMDGPU/Waits.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include <memory>
 
@@ -18,8 +19,9 @@ enum class Turns { Ascending, Descending };
 
 class Block {
 public:
-  Block(const KernelCode &kernel, llvm::ArrayRef<Step> steps, const Instance &instance,
-        Turns turns);
+  /// Notes which instructions any wave executes.
+  Block(const KernelCode &kernel, llvm::ArrayRef<Step> steps, const Instance &instance, Turns turns,
+        llvm::BitVector &executed);
 
   /// Until all have ended, something is wrong, or so many instructions were executed: what is left
   /// of those.
@@ -72,6 +74,7 @@ private:
 
   const KernelCode &kernel;
   llvm::ArrayRef<Step> steps;
+  llvm::BitVector &executed;
   const unsigned ldsBytes, cellBytes;
   Memory memory;
   std::vector<Runner> runners;

@@ -147,7 +147,7 @@ void Wave::computeVector(const Step &step, const Part &part, Cause own) {
     for (unsigned lane = 0; lane < (isUniform ? 1 : lanes); ++lane)
       names[lane] = getName(part, lane);
     Words words;
-    words.cause = cause ? cause : own;
+    setCause(words, part.inputs, own);
     words.isUniform = isUniform;
     for (unsigned number = part.result->first; number <= part.result->last; ++number) {
       for (unsigned lane = 0; lane < (isUniform ? 1 : lanes); ++lane)
@@ -166,7 +166,11 @@ void Wave::computeVector(const Step &step, const Part &part, Cause own) {
     isUniform &= sources.back().isUniform();
   }
   Words low, high;
-  low.cause = high.cause = cause;
+  setCause(low, part.inputs);
+  if (takesMask && getCause(step.mask) && !low.cause)
+    low.cause = cause, low.named = ~uint64_t(0);
+  high.cause = low.cause;
+  high.named = low.named;
   low.isUniform = high.isUniform = isUniform;
   uint64_t carries = 0, untouched = 0;
   for (unsigned lane = 0; lane < (isUniform ? 1 : lanes); ++lane) {
@@ -242,8 +246,12 @@ bool Wave::computeSpecial(const Step &step, Cause own) {
     if (words.isUniform)
       std::fill(words.lanes.begin() + 1, words.lanes.end(), words.lanes[0]);
     words.isUniform = false;
-    words.lanes[getLane(part.inputs[1])] = uint32_t(getScalar(part.inputs[0]));
-    words.cause = getCause(part.inputs[0]);
+    unsigned lane = getLane(part.inputs[1]);
+    words.lanes[lane] = uint32_t(getScalar(part.inputs[0]));
+    uint64_t bit = uint64_t(1) << lane, kept = words.cause ? words.named & ~bit : 0;
+    Cause cause = getCause(part.inputs[0]);
+    words.cause = cause ? cause : kept ? words.cause : 0;
+    words.named = cause ? kept | bit : kept;
     setVector(*part.result, part.result->first, words, /*inAll=*/true);
     return true;
   }

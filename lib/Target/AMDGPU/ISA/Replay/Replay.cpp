@@ -1,52 +1,89 @@
 // Replay.h: the numbers that are tried, and how long.
 #include "kiln/Target/AMDGPU/Replay.h"
 #include "Block.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 using namespace kiln::amdgcn;
 
 /// Instructions that one run may execute, and all runs together.
-static constexpr uint64_t kMostSteps = 400000, kMostOfAll = 3000000;
+static constexpr uint64_t kMostSteps = 300000, kMostOfAll = 1200000;
+/// How many sets of numbers are tried where instructions that matter were not come to.
+static constexpr unsigned kMostInstances = 24;
 
-/// Sets of numbers for the arguments: the same for all, then of several sizes, by turns; multiples
-/// of what tiles are wide, and odd ones.
-static std::vector<Instance> makeInstances() {
-  std::vector<Instance> instances;
-  auto add = [&](std::vector<uint32_t> numbers, unsigned block, unsigned blocks) {
-    uint64_t seed = mix(instances.size(), 1);
-    instances.push_back({std::move(numbers), block, blocks, seed});
-  };
-  add({512}, 0, 1);
-  add({64}, 0, 4);
-  add({96, 1024, 288}, 1, 3);
-  add({1024, 128, 416, 640, 32}, 0, 2);
-  add({77}, 0, 1);
-  add({272, 816, 144, 1040}, 0, 1);
-  add({16}, 0, 1);
-  add({1, 515, 130, 259}, 0, 2);
-  add({0}, 0, 1);
-  return instances;
+/// Sets of numbers for the arguments. The first ones: the same for all, then of several sizes, by
+/// turns; multiples of what tiles are wide, and odd ones. Those behind them are drawn.
+static constexpr unsigned kKinds = 9;
+static Instance makeInstance(unsigned number) {
+  static const Instance first[kKinds] = {{{512}, 0, 1},
+                                         {{64}, 0, 4},
+                                         {{96, 1024, 288}, 1, 3},
+                                         {{1024, 128, 416, 640, 32}, 0, 2},
+                                         {{77}, 0, 1},
+                                         {{272, 816, 144, 1040}, 0, 1},
+                                         {{16}, 0, 1},
+                                         {{1, 515, 130, 259}, 0, 2},
+                                         {{0}, 0, 1}};
+  Instance instance;
+  if (number < kKinds) {
+    instance = first[number];
+  } else {
+    constexpr uint32_t kStep = 16, kMost = 48, kNumbers = 7;
+    for (uint32_t argument = 0; argument < kNumbers; ++argument)
+      instance.numbers.push_back(kStep * (draw(mix(mix(number, 2), argument)) % kMost));
+    instance.blocks = 1 + number % 3;
+    instance.block = number % instance.blocks;
+  }
+  instance.seed = mix(number, 1);
+  return instance;
+}
+
+/// Whether an instruction has to do with the order of waves.
+static bool matters(const Instruction &instruction) {
+  switch (instruction.kind) {
+  case Kind::Barrier:
+  case Kind::BarrierSignal:
+  case Kind::BarrierWait:
+  case Kind::LoadToLDS:
+  case Kind::ReadLDS:
+  case Kind::WriteLDS:
+  case Kind::AtomicLDS:
+    return true;
+  default:
+    return false;
+  }
 }
 
 ReplayResult kiln::amdgcn::replay(const KernelCode &kernel) {
   ReplayResult result;
-  if (kernel.isFunction)
+  BitVector missed(kernel.code.size());
+  for (auto [at, instruction] : enumerate(kernel.code))
+    missed[at] = matters(instruction);
+  // A function reaches no LDS (Waits.h).
+  if (kernel.isFunction || missed.none())
     return result;
   std::vector<Step> steps;
   steps.reserve(kernel.code.size());
   for (const Instruction &instruction : kernel.code)
     steps.push_back(makeStep(instruction));
-  std::vector<Instance> instances = makeInstances();
+  // Where all waves meet it does not matter who comes first.
+  bool hasWords = any_of(kernel.code, [](const Instruction &each) { return each.isLook; });
   uint64_t left = kMostOfAll;
-  for (const Instance &instance : instances)
+  for (unsigned number = 0; number < kMostInstances && left; ++number) {
+    const Instance instance = makeInstance(number);
+    // The first ones are many kinds of trips; what is drawn is for what these have missed.
+    if (number >= kKinds && missed.none())
+      break;
     for (Turns turns : {Turns::Ascending, Turns::Descending}) {
+      if (turns == Turns::Descending && !hasWords && number > 0)
+        continue;
+      BitVector executed(kernel.code.size());
       uint64_t budget = std::min(left, kMostSteps);
-      if (!budget)
-        return result;
-      Block block(kernel, steps, instance, turns);
+      Block block(kernel, steps, instance, turns, executed);
       uint64_t unused = block.run(budget);
       left -= budget - unused;
+      missed.reset(executed);
       result.steps += budget - unused;
       ++result.runs;
       if (block.problem) {
@@ -54,6 +91,10 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel) {
         return result;
       }
       result.cutShort += !block.hasEnded();
+      if (!left)
+        break;
     }
+  }
+  result.missed = missed.count();
   return result;
 }

@@ -62,11 +62,40 @@ uint64_t Wave::get(const Input &input, unsigned lane, unsigned word) const {
 Cause Wave::getCause(const Input &input) const {
   if (!input.registers)
     return 0;
-  for (unsigned number = input.registers->first; number <= input.registers->last; ++number)
-    if (Cause cause = input.isVector() ? getVector(input.registers->file, number).cause
-                                       : scalarCauses[number])
-      return cause;
+  for (unsigned number = input.registers->first; number <= input.registers->last; ++number) {
+    if (!input.isVector()) {
+      if (scalarCauses[number])
+        return scalarCauses[number];
+      continue;
+    }
+    const Words &words = getVector(input.registers->file, number);
+    if (words.cause && (words.named & getExec()))
+      return words.cause;
+  }
   return 0;
+}
+
+void Wave::setCause(Words &words, ArrayRef<Input> inputs, Cause own) const {
+  words.cause = own;
+  words.named = own ? ~uint64_t(0) : 0;
+  for (const Input &input : inputs) {
+    if (!input.registers)
+      continue;
+    for (unsigned number = input.registers->first; number <= input.registers->last; ++number) {
+      Cause cause = scalarCauses[number];
+      uint64_t named = ~uint64_t(0);
+      if (input.isVector()) {
+        const Words &from = getVector(input.registers->file, number);
+        cause = from.cause;
+        named = from.named;
+      }
+      if (!cause || !(named & getExec()))
+        continue;
+      // What comes of a name that is older is told of that one.
+      words.cause = words.named && words.cause != own ? words.cause : cause;
+      words.named |= named;
+    }
+  }
 }
 
 Cause Wave::getCause(ArrayRef<Input> inputs) const {
@@ -85,17 +114,17 @@ void Wave::setVector(const Registers &file, unsigned number, const Words &words,
   }
   if (!exec)
     return;
-  if (to.isUniform && words.isUniform && to.lanes[0] == words.lanes[0]) {
-    to.cause = std::max(to.cause, words.cause);
+  uint64_t kept = to.cause ? to.named & ~exec : 0, set = words.cause ? words.named & exec : 0;
+  to.cause = set ? words.cause : kept ? to.cause : 0;
+  to.named = kept | set;
+  if (to.isUniform && words.isUniform && to.lanes[0] == words.lanes[0])
     return;
-  }
   if (to.isUniform)
     std::fill(to.lanes.begin() + 1, to.lanes.end(), to.lanes[0]);
   to.isUniform = false;
   for (unsigned lane = 0; lane < lanes; ++lane)
     if (exec >> lane & 1)
       to.lanes[lane] = words.get(lane);
-  to.cause = words.cause ? words.cause : to.cause;
 }
 
 void Wave::nameAll(const Registers &registers, uint64_t name, Cause cause) {

@@ -18,7 +18,9 @@ using Cause = uint32_t;
 struct Words {
   std::array<uint32_t, kMostLanes> lanes = {};
   bool isUniform = true;
+  /// Of the lanes whose words follow from one.
   Cause cause = 0;
+  uint64_t named = ~uint64_t(0);
   uint32_t get(unsigned lane) const { return lanes[isUniform ? 0 : lane]; }
 };
 
@@ -51,8 +53,11 @@ public:
   }
   /// Of the input's word of this number, in a lane.
   uint64_t get(const Input &input, unsigned lane, unsigned word = 0) const;
+  /// Of lanes that are on.
   Cause getCause(const Input &input) const;
   Cause getCause(llvm::ArrayRef<Input> inputs) const;
+  /// Says of words that they follow from what these inputs do, lane by lane, or else from `own`.
+  void setCause(Words &words, llvm::ArrayRef<Input> inputs, Cause own = 0) const;
   /// Sets a register in lanes that are on, or all.
   void setVector(const Registers &file, unsigned number, const Words &words, bool inAll = false);
   /// Names registers by what an instruction takes.
