@@ -66,6 +66,8 @@ struct Operand {
   bool isTied = false;
   /// Bits of the instruction itself, as an offset, and no number that is computed with.
   bool isModifier = false;
+  /// Half of the register alone.
+  bool isLowerHalf = false, isUpperHalf = false;
 };
 
 struct Instruction {

@@ -87,8 +87,12 @@ void InstructionDescriber::describeOperands(const MCInst &inst, Instruction &ins
     }
     if (mc.isImm())
       operand.number = mc.getImm();
-    if (mc.isReg() && mc.getReg())
+    if (mc.isReg() && mc.getReg()) {
       operand.registers = getRegisters(mc.getReg());
+      StringRef name = registers.getName(mc.getReg());
+      operand.isLowerHalf = name.ends_with("_LO16");
+      operand.isUpperHalf = name.ends_with("_HI16");
+    }
     if (operand.registers && operand.isResult)
       instruction.writes.push_back(*operand.registers);
     else if (operand.registers && !(isLoad && operand.isTied))

@@ -396,6 +396,22 @@ Operation kiln::amdgcn::getOperation(StringRef mnemonic) {
   return getRelations(mnemonic) ? Operation::Compare : Operation::None;
 }
 
+Operation kiln::amdgcn::getNarrowOperation(StringRef mnemonic) {
+  static constexpr std::pair<StringLiteral, Operation> own[] = {
+      {"mad_u16", Operation::MultiplyAdd},
+      {"cvt_u32_u16", Operation::Move},
+      {"cvt_i32_i16", Operation::ExtendShort},
+      {"pack_b32_f16", Operation::PackLow},
+  };
+  StringRef words = getWords(mnemonic);
+  if (std::optional<Operation> operation = ::find(own, words))
+    return *operation;
+  if (mnemonic.starts_with("s_") || getRelations(mnemonic) || getNumberType(mnemonic).bits != 16 ||
+      !words.consume_back("16"))
+    return Operation::None;
+  return ::find(operations, StringRef((words + "32").str())).value_or(Operation::None);
+}
+
 NumberType kiln::amdgcn::getNumberType(StringRef mnemonic) {
   // The first type is that of the result, or of what is compared.
   SmallVector<StringRef> words;

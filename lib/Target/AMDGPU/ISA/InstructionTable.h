@@ -61,6 +61,9 @@ const Known *findKnown(llvm::StringRef mnemonic);
 /// What an instruction computes; none if that is of no interest or not known. Of the second half of
 /// two in one, too.
 Operation getOperation(llvm::StringRef mnemonic);
+/// Of one of 16 bits, which writes half of a register, or takes half of one: what it computes of
+/// these.
+Operation getNarrowOperation(llvm::StringRef mnemonic);
 /// The words that say what a vector or scalar instruction computes, whichever unit does; of others
 /// all of them.
 llvm::StringRef getWords(llvm::StringRef mnemonic);

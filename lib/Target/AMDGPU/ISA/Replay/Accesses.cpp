@@ -43,7 +43,9 @@ bool Block::findPlaces(const Wave &wave, const Step &step,
   Input address;
   address.registers = access.address->registers;
   address.number = uint64_t(access.address->number.value_or(0));
-  if (!checkCause(wave, wave.getCause(address), "a place in LDS"))
+  Cause cause = wave.getCause(address);
+  bool isOfData = cause && kiln::amdgcn::isOfData(kernel.code[cause - 1]);
+  if (!isOfData && !checkCause(wave, cause, "a place in LDS"))
     return false;
   for (unsigned offset : access.offsets)
     for (unsigned lane = 0; lane < wave.getLanes(); ++lane) {
@@ -53,7 +55,11 @@ bool Block::findPlaces(const Wave &wave, const Step &step,
       // Lanes of a load that passes the registers by fill words one behind another.
       if (isLoad)
         place += lane * std::max(bytes, 4u);
-      if (uint32_t(place) + uint64_t(std::max(bytes, 1u)) > ldsBytes) {
+      bool isIn = uint32_t(place) + uint64_t(std::max(bytes, 1u)) <= ldsBytes;
+      // Data are drawn, and need not be what the kernel asks of them.
+      if (!isIn && isOfData)
+        continue;
+      if (!isIn) {
         fail(wave.at, formatv("expected a place in the {0} bytes of LDS, got {1} in lane {2} of "
                               "wave {3}",
                               ldsBytes, uint32_t(place), lane, wave.number));
@@ -69,7 +75,7 @@ ArrayRef<Cells> Block::getCells(ArrayRef<std::pair<unsigned, uint32_t>> places, 
   for (auto [lane, place] : places)
     starts.push_back(place);
   if (!is_sorted(starts))
-    llvm::sort(starts);
+    std::sort(starts.begin(), starts.end());
   cells.clear();
   for (uint32_t start : starts) {
     size_t first = start / cellBytes, end = divideCeil(start + bytes, cellBytes);

@@ -127,8 +127,7 @@ bool Block::checkCause(const Wave &wave, Cause cause, StringRef what) {
   return false;
 }
 
-/// Whether what an instruction gives is a number that nobody computes addresses with.
-static bool isOfData(const Instruction &instruction) {
+bool kiln::amdgcn::isOfData(const Instruction &instruction) {
   return instruction.kind != Kind::Other || instruction.type.kind == 'f' ||
          StringRef(instruction.mnemonic).contains("_f");
 }

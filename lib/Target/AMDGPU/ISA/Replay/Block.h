@@ -17,6 +17,9 @@ namespace kiln::amdgcn {
 
 enum class Turns { Ascending, Descending };
 
+/// Whether what an instruction gives, if it has a name, is a number of the kernel's data.
+bool isOfData(const Instruction &instruction);
+
 class Block {
 public:
   /// Notes which instructions any wave executes.

@@ -1,6 +1,7 @@
 // The vector unit.
 #include "Wave.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 using namespace kiln::amdgcn;
@@ -26,6 +27,11 @@ public:
     uint64_t value = low ? low->get(lane) : constant;
     if (high)
       value |= uint64_t(high->get(lane)) << 32;
+    if (input.bits < 32) {
+      value = value >> input.shift & maskTrailingOnes<uint64_t>(input.bits);
+      if (input.isSigned)
+        value = uint32_t(SignExtend64(value, input.bits));
+    }
     if (input.isAbsolute)
       value &= ~(uint64_t(1) << 31);
     if (input.isNegated)
@@ -97,7 +103,7 @@ void Wave::compareLanes(const Step &step, Cause own) {
   const Part &part = step.first;
   const Instruction &instruction = *step.instruction;
   Cause cause = getCause(part.inputs);
-  bool isKnown = instruction.relations && part.inputs.size() == 2;
+  bool isKnown = part.isKnown && instruction.relations && part.inputs.size() == 2;
   bool isWide = instruction.type.bits == 64;
   uint64_t exec = getExec(), mask = 0;
   if (isKnown) {
@@ -133,7 +139,8 @@ void Wave::computeVector(const Step &step, const Part &part, Cause own) {
   }
   const Arithmetic &arithmetic = part.arithmetic;
   bool selects = part.operation == Operation::SelectLanes && part.inputs.size() >= 2;
-  bool isKnown = selects || (arithmetic.compute && !(arithmetic.isOfFloats && cause));
+  bool isKnown =
+      part.isKnown && (selects || (arithmetic.compute && !(arithmetic.isOfFloats && cause)));
   if (!isKnown) {
     bool isUniform = all_of(part.inputs, [&](const Input &input) {
       if (!input.isVector())
@@ -165,8 +172,16 @@ void Wave::computeVector(const Step &step, const Part &part, Cause own) {
     sources.emplace_back(*this, part.inputs[i], arithmetic.wideInputs >> i & 1);
     isUniform &= sources.back().isUniform();
   }
+  const Words &before = getVector(part.result->file, part.result->first);
   Words low, high;
   setCause(low, part.inputs);
+  if (part.keepsOthers) {
+    isUniform &= before.isUniform;
+    if (before.cause) {
+      low.cause = low.cause ? low.cause : before.cause;
+      low.named |= before.named;
+    }
+  }
   if (takesMask && getCause(step.mask) && !low.cause)
     low.cause = cause, low.named = ~uint64_t(0);
   high.cause = low.cause;
@@ -187,13 +202,17 @@ void Wave::computeVector(const Step &step, const Part &part, Cause own) {
     unsigned first = isUniform ? getFirstLane() : lane;
     in[3] = takesMask ? taken >> first & 1 : step.table;
     uint64_t value = selects ? in[in[3] ? 1 : 0] : arithmetic.compute(in);
+    if (part.bits < 32) {
+      uint64_t written = maskTrailingOnes<uint64_t>(part.bits) << part.shift;
+      uint64_t kept = part.keepsOthers ? before.get(first) & ~written : 0;
+      value = (value << part.shift & written) | kept;
+    }
     low.lanes[lane] = uint32_t(value);
     high.lanes[lane] = uint32_t(value >> 32);
     if (!arithmetic.isWide && value >> 32)
       carries |= isUniform ? exec : uint64_t(1) << lane;
   }
   if (untouched) {
-    const Words &before = getVector(part.result->file, part.result->first);
     for (unsigned lane = 0; lane < lanes; ++lane)
       if (untouched >> lane & 1)
         low.lanes[lane] = before.get(lane);

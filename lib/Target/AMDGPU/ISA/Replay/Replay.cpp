@@ -1,5 +1,6 @@
 // Replay.h: the numbers that are tried, and how long.
 #include "kiln/Target/AMDGPU/Replay.h"
+#include "../DescribeInstruction.h"
 #include "Block.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -8,7 +9,7 @@ using namespace llvm;
 using namespace kiln::amdgcn;
 
 /// Instructions that one run may execute, and all runs together.
-static constexpr uint64_t kMostSteps = 300000, kMostOfAll = 1200000;
+static constexpr uint64_t kMostSteps = 100000, kMostOfAll = 300000;
 /// How many sets of numbers are tried where instructions that matter were not come to.
 static constexpr unsigned kMostInstances = 24;
 
@@ -60,13 +61,14 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel) {
   BitVector missed(kernel.code.size());
   for (auto [at, instruction] : enumerate(kernel.code))
     missed[at] = matters(instruction);
-  // A function reaches no LDS (Waits.h).
-  if (kernel.isFunction || missed.none())
+  // A function reaches no LDS (Waits.h), and one wave is ordered by its waits alone.
+  if (kernel.isFunction || kernel.isOneWave() || missed.none())
     return result;
+  unsigned generation = getGeneration(kernel.chip);
   std::vector<Step> steps;
   steps.reserve(kernel.code.size());
   for (const Instruction &instruction : kernel.code)
-    steps.push_back(makeStep(instruction));
+    steps.push_back(makeStep(instruction, generation));
   // Where all waves meet it does not matter who comes first.
   bool hasWords = any_of(kernel.code, [](const Instruction &each) { return each.isLook; });
   uint64_t left = kMostOfAll;

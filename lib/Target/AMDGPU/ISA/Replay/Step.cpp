@@ -106,7 +106,7 @@ static Part makePart(Operation operation, StringRef mnemonic, ArrayRef<Operand> 
     part.arithmetic.isWide = false;
     part.arithmetic.wideInputs = 0;
   }
-  if (instruction.isSubDword || part.inputs.size() < part.arithmetic.inputs)
+  if (part.inputs.size() < part.arithmetic.inputs)
     part.arithmetic = {};
   return part;
 }
@@ -168,7 +168,7 @@ static void readMemory(const Instruction &instruction, Step &step) {
       }
 }
 
-Step kiln::amdgcn::makeStep(const Instruction &instruction) {
+Step kiln::amdgcn::makeStep(const Instruction &instruction, unsigned generation) {
   Step step;
   step.instruction = &instruction;
   if (instruction.kind != Kind::Other && instruction.kind != Kind::Matrix &&
@@ -196,12 +196,15 @@ Step kiln::amdgcn::makeStep(const Instruction &instruction) {
       if (operand.isModifier && instruction.type.kind == 'i')
         operand.number = SignExtend64<16>(uint64_t(operand.number.value_or(0)));
   }
-  step.first = makePart(instruction.operation, instruction.mnemonic, inputs, instruction, result);
-  if (instruction.operation == Operation::ByTable) {
+  Operation operation = instruction.operation == Operation::None
+                            ? getNarrowOperation(instruction.mnemonic)
+                            : instruction.operation;
+  step.first = makePart(operation, instruction.mnemonic, inputs, instruction, result);
+  if (operation == Operation::ByTable && !takesParts(instruction)) {
     step.table = uint64_t(instruction.operands.back().number.value_or(0));
     return step;
   }
-  if (instruction.operation == Operation::MovePair) {
+  if (operation == Operation::MovePair) {
     step.table = readHalves(instruction);
     return step;
   }
@@ -213,10 +216,10 @@ Step kiln::amdgcn::makeStep(const Instruction &instruction) {
         (!result || !(written == *result) || instruction.relations))
       step.masks.push_back(written);
   step.mask.registers = kMet;
-  bool takesMask = instruction.operation == Operation::SelectLanes ||
-                   instruction.operation == Operation::AddWithCarry ||
-                   instruction.operation == Operation::SubtractWithBorrow ||
-                   instruction.operation == Operation::SubtractWithBorrowReversed;
+  bool takesMask = operation == Operation::SelectLanes ||
+                   operation == Operation::AddWithCarry ||
+                   operation == Operation::SubtractWithBorrow ||
+                   operation == Operation::SubtractWithBorrowReversed;
   if (takesMask && step.first.inputs.size() > 2)
     step.mask = step.first.inputs.pop_back_val();
   if (instruction.permutesLanes) {
@@ -224,8 +227,10 @@ Step kiln::amdgcn::makeStep(const Instruction &instruction) {
     // What stays where no lane gives anything.
     if (!step.first.inputs.empty() && step.first.inputs.size() > step.first.arithmetic.inputs)
       step.first.inputs.erase(step.first.inputs.begin());
-  } else {
+  } else if (!takesParts(instruction)) {
     readModifiers(instruction, step.first);
   }
+  if (takesParts(instruction))
+    readParts(instruction, generation, step.first);
   return step;
 }

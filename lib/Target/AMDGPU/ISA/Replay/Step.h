@@ -14,6 +14,9 @@ struct Input {
   std::optional<Registers> registers;
   uint64_t number = 0;
   bool isNegated = false, isAbsolute = false;
+  /// Of a register: the bits that are taken, with a sign or without.
+  unsigned shift = 0, bits = 32;
+  bool isSigned = false;
   bool isVector() const { return registers && registers->file != 's'; }
 };
 
@@ -23,8 +26,12 @@ struct Part {
   Arithmetic arithmetic; ///< none if what it computes is not known
   llvm::SmallVector<Input, 4> inputs;
   std::optional<Registers> result;
+  /// The bits of the result that are written; the others stay, or are zero.
+  unsigned shift = 0, bits = 32;
+  bool keepsOthers = false;
   uint64_t name = 0; ///< of what it computes
   bool isCommutative = false;
+  bool isKnown = true; ///< what it takes of its inputs
 };
 
 struct Step {
@@ -48,7 +55,12 @@ struct Step {
   int64_t offset = 0;
 };
 
-Step makeStep(const Instruction &instruction);
+Step makeStep(const Instruction &instruction, unsigned generation);
+
+/// Whether an instruction computes with parts of registers, and the parts that it takes and writes
+/// (Halves.cpp).
+bool takesParts(const Instruction &instruction);
+void readParts(const Instruction &instruction, unsigned generation, Part &part);
 
 } // namespace kiln::amdgcn
 
