@@ -133,6 +133,8 @@ struct KernelCode {
   /// The numbers of its descriptor, which say what registers hold at the start:
   /// user_sgpr_kernarg_segment_ptr, system_sgpr_workgroup_id_x, …
   llvm::StringMap<int64_t> descriptor;
+  /// What the functions of the text write: LLVM keeps numbers in all other registers across a call.
+  std::vector<Registers> writtenByFunctions;
   /// What the compiler declares of it, if anything.
   std::optional<Protocol> protocol;
 

@@ -252,6 +252,18 @@ static void findBarrierWords(std::vector<kiln::amdgcn::Instruction> &code) {
   }
 }
 
+/// What functions write.
+static std::vector<Registers> listWrites(ArrayRef<KernelCode> kernels) {
+  std::vector<Registers> written;
+  for (const KernelCode &kernel : kernels)
+    if (kernel.isFunction)
+      for (const kiln::amdgcn::Instruction &instruction : kernel.code)
+        for (const Registers &registers : instruction.writes)
+          if (!is_contained(written, registers))
+            written.push_back(registers);
+  return written;
+}
+
 Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
   StringRef name = findTarget(text);
   if (name.empty())
@@ -317,5 +329,8 @@ Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
     findBarrierWords(open.kernel.code);
     kernels.push_back(std::move(open.kernel));
   }
+  std::vector<Registers> written = listWrites(kernels);
+  for (KernelCode &kernel : kernels)
+    kernel.writtenByFunctions = written;
   return kernels;
 }

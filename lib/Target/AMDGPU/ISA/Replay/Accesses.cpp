@@ -371,22 +371,14 @@ void Block::accessScratch(Runner &runner, const Step &step) {
   }
 }
 
-/// What a function gives has a name by its first arguments; what it must keep it keeps.
+/// What functions write has a name.
 void Block::call(Wave &wave, const Step &step) {
   for (unsigned counter = 0; counter < kNumCounters; ++counter)
     order.wait(wave.number, Counter(counter), 0);
-  // By the calling convention of AMDGPU's functions.
-  constexpr unsigned kVectors = 40, kApart = 8, kScalars = 30;
   uint64_t name = mix(wave.at, 0);
-  Cause own = wave.at + 1;
-  for (unsigned number = 0; number < 256; ++number) {
-    bool isKept = number >= kVectors && (number - kVectors) / kApart % 2 == 0;
-    if (!isKept)
-      wave.nameAll({'v', number, number}, mix(name, number), own);
-    wave.nameAll({'a', number, number}, mix(name, 256 + number), own);
-  }
-  for (unsigned number = 0; number < kScalars; ++number)
-    wave.nameAll({'s', number, number}, mix(name, 512 + number), own);
+  for (const Registers &written : kernel.writtenByFunctions)
+    if (!(written == kLanes))
+      wave.nameAll(written, name = mix(name, 1), wave.at + 1);
 }
 
 void Block::accessMemory(Runner &runner, const Step &step) {

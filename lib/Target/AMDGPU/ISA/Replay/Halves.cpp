@@ -119,7 +119,7 @@ static bool readHalves(const Instruction &instruction, unsigned generation, Part
 
 void kiln::amdgcn::readParts(const Instruction &instruction, unsigned generation, Part &part) {
   part.isKnown = instruction.isSubDword ? readSelections(instruction, part)
-                                             : readHalves(instruction, generation, part);
+                                        : readHalves(instruction, generation, part);
   // A shift is by as many bits as the number has, at most.
   bool isShort = isNarrow(instruction);
   switch (part.operation) {

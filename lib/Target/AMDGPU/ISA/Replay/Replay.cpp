@@ -9,7 +9,7 @@ using namespace llvm;
 using namespace kiln::amdgcn;
 
 /// Instructions that one run may execute, and all runs together.
-static constexpr uint64_t kMostSteps = 100000, kMostOfAll = 300000;
+static constexpr uint64_t kMostSteps = 60000, kMostOfAll = 360000;
 /// How many sets of numbers are tried where instructions that matter were not come to.
 static constexpr unsigned kMostInstances = 24;
 

@@ -216,8 +216,7 @@ Step kiln::amdgcn::makeStep(const Instruction &instruction, unsigned generation)
         (!result || !(written == *result) || instruction.relations))
       step.masks.push_back(written);
   step.mask.registers = kMet;
-  bool takesMask = operation == Operation::SelectLanes ||
-                   operation == Operation::AddWithCarry ||
+  bool takesMask = operation == Operation::SelectLanes || operation == Operation::AddWithCarry ||
                    operation == Operation::SubtractWithBorrow ||
                    operation == Operation::SubtractWithBorrowReversed;
   if (takesMask && step.first.inputs.size() > 2)
