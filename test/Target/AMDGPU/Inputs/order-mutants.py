@@ -4,8 +4,8 @@
 
 A mutant is the code with a barrier, a wait, an arrival or a look gone, a wait behind the barrier or
 arrival that follows it, or an arrival or a look at the next slot. LEAST is how many there must be.
-Of those that a regular expression PASSES names nothing is asked, for they break nothing; the test
-that names them says why. Prints `N mutants refused`, or each that passed.
+Looks count from one. Of those that a regular expression PASSES names nothing is asked, for they break
+nothing; the test that names them says why. Prints `N mutants refused`, or each that passed.
 """
 
 import re
@@ -38,6 +38,18 @@ def shifted(line):
     return re.sub(r" offset:\d+", "", line.rstrip()) + f" offset:{offset + SLOT_BYTES}"
 
 
+def waits_for_nothing(code, at):
+    """A wait of one that has made no access to LDS since it has waited for all of them."""
+    if not code[at].strip().startswith("s_waitcnt lgkmcnt") or "vmcnt" in code[at]:
+        return False
+    for line in reversed(code[:at]):
+        if "lgkmcnt(0)" in line:
+            return True
+        if re.match(r"\s*(ds_|s_load|s_buffer_load|s_barrier)", line):
+            return False
+    return False
+
+
 def without(lines, at):
     return lines[:at] + lines[at + 1 :]
 
@@ -59,7 +71,7 @@ def mutants(lines):
         if ARRIVAL.match(line):
             yield where + "no arrival", without(lines, at)
             yield where + "arrival at the next slot", [*lines[:at], shifted(line), *lines[at + 1 :]]
-        if not WAIT.match(line):
+        if not WAIT.match(line) or waits_for_nothing(code, at):
             continue
         yield where + "no wait", without(lines, at)
         for weaker in weakened(line):
@@ -69,10 +81,10 @@ def mutants(lines):
                 moved = [*lines[:at], *lines[at + 1 : behind + 1], lines[at], *lines[behind + 1 :]]
                 yield where + "a wait behind what tells of it", moved
                 break
-    for at, behind in looks(code):
+    for number, (at, behind) in enumerate(looks(code), start=1):
         where = f"line {at + 1}: "
-        yield where + "no look", [*lines[:at], f"\ts_branch {behind}", *lines[at:]]
-        yield where + "look at the next slot", [*lines[:at], shifted(code[at]), *lines[at + 1 :]]
+        yield where + f"no look {number}", [*lines[:at], f"\ts_branch {behind}", *lines[at:]]
+        yield where + f"look {number} at the next slot", [*lines[:at], shifted(code[at]), *lines[at + 1 :]]
 
 
 def main(checker, path, least, passes=None):
