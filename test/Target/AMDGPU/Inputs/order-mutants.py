@@ -84,7 +84,10 @@ def mutants(lines):
     for number, (at, behind) in enumerate(looks(code), start=1):
         where = f"line {at + 1}: "
         yield where + f"no look {number}", [*lines[:at], f"\ts_branch {behind}", *lines[at:]]
-        yield where + f"look {number} at the next slot", [*lines[:at], shifted(code[at]), *lines[at + 1 :]]
+        yield (
+            where + f"look {number} at the next slot",
+            [*lines[:at], shifted(code[at]), *lines[at + 1 :]],
+        )
 
 
 def main(checker, path, least, passes=None):
