@@ -11,8 +11,9 @@
 //
 // Integer instructions are computed. What others give, and what memory holds, has a name, a hash of
 // what it is made of, from which a word is drawn: the same in each wave that makes it of the same.
-// So every branch is decided, and waves that agree on a chip agree here. An address in LDS that
-// follows from a name is an error, for the instruction that gave it is not known.
+// So every branch is decided, and waves that agree on a chip agree here. Data may say where in LDS
+// and which way; a place or a branch that follows from an integer instruction that is not known is
+// an error. What data say of places is drawn, so they are not sure to differ from lane to lane.
 #ifndef KILN_TARGET_AMDGPU_REPLAY_H
 #define KILN_TARGET_AMDGPU_REPLAY_H
 
