@@ -40,13 +40,29 @@ bool kiln::isFilledByEngine(WarpGroupsOp groups, unsigned capture) {
   });
 }
 
+/// Whether lanes have read the slot that is given back, or may have: they meet behind a slot that
+/// they have only seen, too.
+static bool wasReadByLanes(ReleaseOp release) {
+  bool isKnown = false, isRead = false;
+  for (Operation *user : release.getChannel().getUsers())
+    if (auto get = dyn_cast<GetOp>(user)) {
+      bool isThis = get.getSlot() == release.getSlot();
+      if (isThis && isReadByLanes(get))
+        return true;
+      isKnown |= isThis;
+      isRead |= isReadByLanes(get);
+    }
+  return isRead && !isKnown;
+}
+
 /// Whether an engine may fill a slot again once lanes have read it. It writes by a proxy of its
 /// own, and a read that a lane has started may wait behind other accesses for longer than a copy
 /// takes.
 static bool mustHaveRead(ReleaseOp release) {
   auto channel = cast<BlockArgument>(release.getChannel());
   auto groups = cast<WarpGroupsOp>(channel.getOwner()->getParentOp());
-  return release.getLanes() && isFilledByEngine(groups, channel.getArgNumber());
+  return release.getLanes() && isFilledByEngine(groups, channel.getArgNumber()) &&
+         wasReadByLanes(release);
 }
 
 /// Whether warps fill a slot by copies that run on.

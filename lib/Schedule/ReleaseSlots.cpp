@@ -53,9 +53,22 @@ static bool isCommitted(Operation *op) {
   return dot && endsByCommit(dot.getAtom());
 }
 
+/// One lane tells for its warp that the others have read the slot, or at least seen that it is
+/// full: who looks when the slot has been filled again sees the parity of the phase before. All
+/// lanes start dots together, unless these end by commit, or are of a loop that may have no trip.
+static bool mustLanesMeet(GetOp get) {
+  bool startTogether = llvm::any_of(get.getBuffers(), [&](Value buffer) {
+    return llvm::any_of(findReaders(buffer), [&](Operation *reader) {
+      auto dot = dyn_cast<StartDotOp>(reader);
+      return dot && dot->getBlock() == get->getBlock() && !endsByCommit(dot.getAtom());
+    });
+  });
+  return isReadByLanes(get) || !startTogether;
+}
+
 ReleaseOp kiln::makeRelease(OpBuilder &builder, Location loc, GetOp get, Value slot,
                             bool byCommit) {
-  return ReleaseOp::create(builder, loc, get.getChannel(), slot, !byCommit && isReadByLanes(get),
+  return ReleaseOp::create(builder, loc, get.getChannel(), slot, !byCommit && mustLanesMeet(get),
                            byCommit, /*peers=*/ValueRange());
 }
 

@@ -38,7 +38,7 @@ tile.kernel @right(%x: !view, %n: index)
       %c32 = arith.constant 32 : index
       %end:2 = scf.for %k = %c0 to %n step %c32 iter_args(%s = %z, %p = %z) -> (i32, i32) {
         %a = tile.get %ring[%s, %p] : !ring
-        tile.release %ring[%s] to %z, %one : !ring
+        tile.release %ring[%s] lanes to %z, %one : !ring
         %s1, %p1 = tile.advance %s, %p of %ring : !ring
         scf.yield %s1, %p1 : i32, i32
       }
@@ -147,7 +147,7 @@ tile.kernel @trips(%x: !view, %n: index)
       %end:2 = scf.for %k = %first to %n step %c32 iter_args(%s = %z, %p = %z) -> (i32, i32) {
         // expected-error@+1 {{expected not to wait forever, got a wait of role "use" that nothing ends}}
         %a = tile.get %ring[%s, %p] : !ring
-        tile.release %ring[%s] to %z, %one : !ring
+        tile.release %ring[%s] lanes to %z, %one : !ring
         %s1, %p1 = tile.advance %s, %p of %ring : !ring
         scf.yield %s1, %p1 : i32, i32
       }

@@ -193,3 +193,50 @@ tile.kernel @untold(%a: !view) attributes {tile.warps = 4 : i64} {
   }
   tile.return
 }
+
+// -----
+
+!ring = !tile.channel<1, !tile.buffer<64x64xf32>>
+!view = !tile.view<?x?xf32>
+
+// Nobody reads the slot here, but a lane that has not seen that it is full would take the next phase
+// for the one before.
+tile.kernel @seen_late(%a: !view) attributes {tile.warps = 2 : i64} {
+  // expected-note@+1 {{the ring, of 1 slots ('depth')}}
+  %ring = tile.channel full = 1 empty = 1 : !ring
+  // expected-note@+1 {{found for program 0 of 1, where argument 0 is 64x64}}
+  tile.warp_groups(%a, %ring : !view, !ring) {
+    role #tile.role<"load", warps = 1> {
+      %z = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %c32 = arith.constant 32 : index
+      %n = tile.dim %a, 0 : !view
+      %end:2 = scf.for %k = %c0 to %n step %c32 iter_args(%s = %z, %p = %z) -> (i32, i32) {
+        tile.one_thread {
+          tile.put %ring[%s, %p] bytes = 16384 : !ring {
+          ^bb0(%x: !tile.buffer<64x64xf32>):
+            tile.copy_in %a[%k, %c0], %x {atom = #nvptx.tma} : !view, !tile.buffer<64x64xf32>
+          }
+        }
+        %s1, %p1 = tile.advance %s, %p of %ring : !ring
+        scf.yield %s1, %p1 : i32, i32
+      }
+    }
+    role #tile.role<"skip", warps = 1> {
+      %z = arith.constant 0 : i32
+      %c0 = arith.constant 0 : index
+      %c32 = arith.constant 32 : index
+      %n = tile.dim %a, 0 : !view
+      %end:2 = scf.for %k = %c0 to %n step %c32 iter_args(%s = %z, %p = %z) -> (i32, i32) {
+        // expected-error@+1 {{expected every lane of role "skip" to have seen that use 0 of the ring is full before use 1 in the same slot is}}
+        %x = tile.get %ring[%s, %p] : !ring
+        tile.one_thread each_warp {
+          tile.release %ring[%s] : !ring
+        }
+        %s1, %p1 = tile.advance %s, %p of %ring : !ring
+        scf.yield %s1, %p1 : i32, i32
+      }
+    }
+  }
+  tile.return
+}

@@ -46,7 +46,7 @@ tile.kernel @three(%a: !view) attributes {tile.turns = {mma = 3 : i64}, tile.war
         scf.for %k = %c0 to %n step %c64 {
           %s, %ph = tile.next %ring : !ring
           %x = tile.get %ring[%s, %ph] : !ring
-          tile.release %ring[%s] : !ring
+          tile.release %ring[%s] lanes : !ring
         }
       } {tile.programs}
     }

@@ -63,8 +63,8 @@ tile.kernel @both(%x: !view, %y: !view, %n: index)
       %end:2 = scf.for %k = %c0 to %n step %c32 iter_args(%s = %z, %p = %z) -> (i32, i32) {
         %a, %b = tile.get %ring[%s, %p] : !ring
         // Itself, the one beside it and the one behind it.
-        // CHECK: tile.release %{{.*}}[%{{.*}}] to %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} :
-        tile.release %ring[%s] : !ring
+        // CHECK: tile.release %{{.*}}[%{{.*}}] lanes to %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} :
+        tile.release %ring[%s] lanes : !ring
         %s1, %p1 = tile.advance %s, %p of %ring : !ring
         scf.yield %s1, %p1 : i32, i32
       }

@@ -57,7 +57,7 @@ tile.kernel @loop(%a: !view {tile.facts = #apart}, %b: !view, %o: !out, %n: inde
 // CHECK: tile.read
 // CHECK-NEXT: tile.release %{{.*}} lanes
 // CHECK: tile.get %[[RING:.*]][%[[S:.*]], %{{.*}}] :
-// CHECK-NEXT: tile.release %[[RING]][%[[S]]] :
+// CHECK-NEXT: tile.release %[[RING]][%[[S]]] lanes :
 // CHECK: tile.start_dot
 // CHECK-NEXT: tile.release %[[RING]][%[[S]]] commit
 tile.kernel @later(%a: !view {tile.facts = #apart}, %b: !view, %o: !out, %n: index) attributes {tile.roles = #roles} {

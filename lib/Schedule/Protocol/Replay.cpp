@@ -23,7 +23,8 @@ Replay::Replay(const Decoded &decoded, ArrayRef<Trace> traces, const Instance &i
     : groups(decoded.groups), channels(decoded.channels), traces(traces),
       overlaps(decoded.overlaps), ownMemory(decoded.ownMemory), instance(instance),
       publishes(traces.size()),
-      asksPhases(llvm::any_of(traces, [](const Trace &trace) { return trace.skips; })) {
+      asksPhases(llvm::any_of(traces, [](const Trace &trace) { return trace.skips; })),
+      behind(traces.size()) {
   // Two lanes of a warp, one of another, and what makes dots into tensor memory.
   firstThread.push_back(0);
   for (const Trace &trace : traces) {
@@ -97,16 +98,36 @@ Replay::Phase &Replay::getPhase(unsigned program, Side side, unsigned channel, i
   return all[position];
 }
 
+/// A thread that may still look for the end of a phase when the next one ends.
+LogicalResult Replay::refuseLate(const Wait &wait, Side side, unsigned channel, int64_t position) {
+  StringRef what = side == Full ? "full" : "released";
+  InFlightDiagnostic error = wait.op->emitOpError("expected every lane of role \"")
+                             << groups.getRole(traces[wait.trace].role).getName()
+                             << "\" to have seen that use " << position << " of the ring is "
+                             << what << " before use " << position + channels[channel].depth
+                             << " in the same slot is, since a barrier's parity does not tell "
+                                "phases that are two apart, got one that nothing orders with that "
+                                "('lanes' of a release has them meet)";
+  noteRing(error, channels[channel].op);
+  describe(error, groups, instance);
+  return failure();
+}
+
 /// Some of the arrivals at one phase, which ends with the last of them.
-void Replay::arrive(unsigned program, Side side, const Event &event, int64_t arrivals) {
-  const ChannelFacts &channel = channels[event.channel];
+LogicalResult Replay::arrive(unsigned program, Side side, const Event &event, int64_t arrivals) {
   Phase &phase = getPhase(program, side, event.channel, event.position);
   phase.arrivals += arrivals;
-  if (!asksPhases || phase.arrivals != (side == Full ? channel.full : channel.empty))
-    return;
+  int64_t before = event.position - channels[event.channel].depth;
+  if (before >= 0 && hasEnded(phase, side, event.channel))
+    for (const Wait &wait : getPhase(program, side, event.channel, before).waits)
+      if (phase.place.told(wait.seen.agent) < wait.seen.tick)
+        return refuseLate(wait, side, event.channel, before);
+  if (!asksPhases || phase.arrivals != countAwaited(side, event.channel))
+    return success();
   size_t piece = &getSlot(program, event.channel, event.slot) - pieces.data();
   Agent barrier = barriers[2 * piece + side];
   order->end(barrier, order->close(barrier), phase.place);
+  return success();
 }
 
 LogicalResult Replay::wait(unsigned trace, const Event &event, Side side, int64_t position) {
@@ -133,9 +154,16 @@ LogicalResult Replay::wait(unsigned trace, const Event &event, Side side, int64_
       return failure();
     }
   }
-  for (Agent thread : threads)
-    order->acquire(thread, getPhase(program, side, event.channel, position).place);
-  return success();
+  Phase &phase = getPhase(program, side, event.channel, position);
+  for (Agent thread : threads) {
+    order->acquire(thread, phase.place);
+    phase.waits.push_back({trace, order->now(thread), event.op});
+    if (thread == firstThread[trace] + 1)
+      behind[trace].push_back({&phase, phase.waits.size() - 1});
+  }
+  bool isLate =
+      hasEnded(getPhase(program, side, event.channel, position + depth), side, event.channel);
+  return isLate ? refuseLate(phase.waits.back(), side, event.channel, position) : success();
 }
 
 /// Of a slot: who waits for it to be empty or full. In its own ring a role waits for nobody.
@@ -195,10 +223,18 @@ LogicalResult Replay::copy(unsigned trace, const Event &event) {
 
 void Replay::meetLanes(unsigned trace) {
   order->meet({firstThread[trace], firstThread[trace] + 1});
+  behind[trace].clear();
+}
+
+/// Lanes that do something together have all gone on; this orders no accesses of theirs.
+void Replay::goTogether(unsigned trace) {
+  for (auto [phase, number] : behind[trace])
+    phase->waits[number].seen = order->now(firstThread[trace]);
+  behind[trace].clear();
 }
 
 /// Tells that a slot is full, or will be once what is under way has come.
-void Replay::fill(unsigned trace, const Event &event) {
+LogicalResult Replay::fill(unsigned trace, const Event &event) {
   unsigned program = traces[trace].program;
   Piece &piece = getPiece(trace, event);
   auto put = dyn_cast<PutOp>(event.op);
@@ -212,7 +248,7 @@ void Replay::fill(unsigned trace, const Event &event) {
     for (Agent agent : getThreads(trace, Event::All))
       if (queues[agent][OwnCopies].isOpen)
         close(agent, OwnCopies);
-    return;
+    return success();
   }
   Place &place = getPhase(program, Full, event.channel, event.position).place;
   if (!put)
@@ -232,16 +268,16 @@ void Replay::fill(unsigned trace, const Event &event) {
     meetLanes(trace);
   for (Agent agent : getThreads(trace, event.who))
     order->release(agent, place);
-  arrive(program, Full, event, countArrivals(groups.getRole(traces[trace].role), event.op));
+  return arrive(program, Full, event, countArrivals(groups.getRole(traces[trace].role), event.op));
 }
 
-void Replay::release(unsigned trace, const Event &event) {
+LogicalResult Replay::release(unsigned trace, const Event &event) {
   Piece &piece = getPiece(trace, event);
   llvm::erase_if(piece.releases, [&](auto &it) { return it.first == trace; });
   piece.releases.push_back({trace, event.op});
   if (isOwn(piece)) {
     --piece.held;
-    return;
+    return success();
   }
   auto op = cast<ReleaseOp>(event.op);
   if (op.getLanes())
@@ -253,8 +289,11 @@ void Replay::release(unsigned trace, const Event &event) {
     else
       for (Agent agent : getThreads(trace, event.who))
         order->release(agent, place);
-    arrive(program, Empty, event, countArrivals(groups.getRole(traces[trace].role), op));
+    if (failed(
+            arrive(program, Empty, event, countArrivals(groups.getRole(traces[trace].role), op))))
+      return failure();
   }
+  return success();
 }
 
 /// The first to go on finds all others at the meeting.
@@ -273,6 +312,7 @@ void Replay::meet(unsigned trace, const Event &event) {
   std::vector<Agent> threads;
   for (unsigned other : coming) {
     llvm::append_range(threads, getThreads(other, Event::All));
+    behind[other].clear();
     if (barrier && barrier.getPublish())
       publishes[other].push_back(event.op);
   }
@@ -344,9 +384,9 @@ LogicalResult Replay::take(unsigned trace, const Event &event) {
   case Event::Get:
     return get(trace, event);
   case Event::Fill:
-    return fill(trace, event), success();
+    return fill(trace, event);
   case Event::Release:
-    return release(trace, event), success();
+    return release(trace, event);
   case Event::Meet:
   case Event::Barrier:
     return meet(trace, event), success();
@@ -359,6 +399,7 @@ LogicalResult Replay::take(unsigned trace, const Event &event) {
   case Event::StartDot:
     if (cast<StartDotOp>(event.op).getType().getInTensorMemory())
       return success();
+    goTogether(trace);
     return close(Dots, event.who == Event::All ? Event::EachWarp : event.who);
   case Event::WaitDots:
     return waitFor(trace, event, Dots), success();

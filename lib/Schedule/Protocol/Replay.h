@@ -15,6 +15,7 @@
 // A barrier's parity tells a phase from the next one alone. Each phase of a slot's barrier is work
 // that ends, so who waits for a phase must know that the one before it has. Who takes all uses of
 // its slots has waited for that itself, so this is asked where a copy steps over uses of others.
+// And a phase must not end before all who wait for the one before it have gone on.
 #ifndef KILN_LIB_SCHEDULE_PROTOCOL_REPLAY_H
 #define KILN_LIB_SCHEDULE_PROTOCOL_REPLAY_H
 
@@ -82,10 +83,17 @@ private:
     bool isOpen = false;
     std::vector<analysis::Tick> closed;
   };
+  /// A thread that has seen the end of a phase.
+  struct Wait {
+    unsigned trace;
+    analysis::Event seen;
+    mlir::Operation *op;
+  };
   /// One phase of a slot's barrier.
   struct Phase {
     Place place;
     int64_t arrivals = 0;
+    std::vector<Wait> waits = {};
   };
 
   // Memory.
@@ -121,14 +129,23 @@ private:
   analysis::Event start(Agent agent, QueueKind kind, analysis::Proxy proxy);
   void waitFor(unsigned trace, const Event &event, QueueKind kind);
   Phase &getPhase(unsigned program, Side side, unsigned channel, int64_t position);
-  void arrive(unsigned program, Side side, const Event &event, int64_t arrivals);
+  int64_t countAwaited(Side side, unsigned channel) const {
+    return side == Full ? channels[channel].full : channels[channel].empty;
+  }
+  /// Both programs of a pair tell of it.
+  bool hasEnded(const Phase &phase, Side side, unsigned channel) const {
+    return phase.arrivals == countAwaited(side, channel) * (channels[channel].isOfPair ? 2 : 1);
+  }
+  mlir::LogicalResult arrive(unsigned program, Side side, const Event &event, int64_t arrivals);
+  mlir::LogicalResult refuseLate(const Wait &wait, Side side, unsigned channel, int64_t position);
   mlir::LogicalResult wait(unsigned trace, const Event &event, Side side, int64_t position);
   mlir::LogicalResult get(unsigned trace, const Event &event);
   mlir::LogicalResult copy(unsigned trace, const Event &event);
-  void fill(unsigned trace, const Event &event);
-  void release(unsigned trace, const Event &event);
+  mlir::LogicalResult fill(unsigned trace, const Event &event);
+  mlir::LogicalResult release(unsigned trace, const Event &event);
   void meet(unsigned trace, const Event &event);
   void meetLanes(unsigned trace);
+  void goTogether(unsigned trace);
   void tellDots(unsigned trace);
   void commit(unsigned trace, Place &place);
   mlir::LogicalResult access(unsigned trace, const Event &event);
@@ -170,6 +187,8 @@ private:
   llvm::SmallVector<Agent> barriers;                 ///< by piece and side, if they are asked for
   llvm::DenseSet<std::pair<unsigned, int64_t>> met;  ///< by program and role, and meeting
   bool asksPhases = false;
+  /// By trace: the waits of its second lane, which the first may have left behind.
+  std::vector<std::vector<std::pair<Phase *, size_t>>> behind;
   /// Who would fill a slot behind its last use, and one who is told nothing.
   Agent ghost = 0, stranger = 0;
   size_t cells = 0;
