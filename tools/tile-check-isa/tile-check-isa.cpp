@@ -3,7 +3,7 @@
 #include "kiln/Support/PrintVersion.h"
 #include "kiln/Target/AMDGPU/CodeFigures.h"
 #include "kiln/Target/AMDGPU/Declared.h"
-#include "kiln/Target/AMDGPU/Waits.h"
+#include "kiln/Target/AMDGPU/Replay.h"
 #include "kiln/Target/NVPTX/Declared.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -67,13 +67,21 @@ int main(int argc, char **argv) {
       return problems.empty();
     };
     std::vector<WaitProblem> strong;
-    if (report(checkDeclared(kernel)) && report(checkWaits(kernel)))
+    ReplayResult replayed;
+    if (report(checkDeclared(kernel)) && report(checkWaits(kernel))) {
       strong = findStrongWaits(kernel);
+      replayed = replay(kernel);
+      report(replayed.problems);
+    }
     if (!allowStrong)
       report(strong);
     if (figures && !kernel.isFunction) {
       json::Object object = describeCode(kernel);
       object["strong_waits"] = int64_t(strong.size());
+      object["replayed"] = json::Object{{"runs", int64_t(replayed.runs)},
+                                        {"cut_short", int64_t(replayed.cutShort)},
+                                        {"instructions", int64_t(replayed.steps)},
+                                        {"missed", int64_t(replayed.missed)}};
       outs() << json::Value(std::move(object)) << "\n";
     }
   }

@@ -5,6 +5,8 @@
 // RUN: tile-compile %s --target amdgpu:gfx950 --emit schedule -o - | FileCheck %s --check-prefix=RING
 // RUN: tile-compile %s --target amdgpu:gfx950 --emit asm -o %t.s && tile-check-isa %t.s
 // RUN: FileCheck %s --check-prefix=ASM --input-file %t.s
+// RUN: python3 %S/Inputs/order-mutants.py tile-check-isa %t.s 110 | FileCheck %s --check-prefix=MUTANTS
+// MUTANTS: mutants refused
 // Copies of 4 bytes a lane are no match for loads of 16, which go through registers.
 // RUN: tile-compile %s --target amdgpu:gfx942 --emit schedule -o - | FileCheck %s --check-prefix=THROUGH
 // RUN: tile-compile %s --target amdgpu:gfx942 --emit asm -o %t.s && tile-check-isa %t.s

@@ -4,6 +4,11 @@
 // RUN: tile-compile %s --emit llvmir -o - | FileCheck %s --check-prefix=IR
 // RUN: tile-compile %s --emit asm -o %t.s && tile-check-isa %t.s
 // RUN: FileCheck %s --check-prefix=ASM --input-file %t.s
+// What orders the waves is broken once each time. Who fills a slot first waits for nobody (look 3);
+// who has waited for the takers of one ring has done so for those of the other (5), as they take of
+// both; who meets its own role in front of an arrival (6, 8) need not, as each wave arrives.
+// RUN: python3 %S/Inputs/order-mutants.py tile-check-isa %t.s 75 "look 3|no look (5|6|8)" | FileCheck %s --check-prefix=MUTANTS
+// MUTANTS: mutants refused
 
 // What warps of a role meet at are barriers of a channel of nothing.
 // ROLES: %[[MEETS:.*]] = tile.channel full = 4 empty = 4 {tile.meets_in = "load", {{.*}}} : !tile.channel<1>

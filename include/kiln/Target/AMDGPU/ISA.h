@@ -4,6 +4,7 @@
 #define KILN_TARGET_AMDGPU_ISA_H
 
 #include "kiln/Support/Protocol.h"
+#include "kiln/Target/AMDGPU/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -56,69 +57,6 @@ enum class Kind {
   End
 };
 
-/// What an instruction computes, or what else it is known by, where that matters to a proof. What
-/// is none of these may give any number.
-enum class Operation {
-  None,
-  Move,
-  MoveWide,  ///< of 64 bits
-  MoveShort, ///< of 16 bits with a sign, as all short forms
-  Add,
-  AddShort,
-  Add3,
-  Multiply,
-  MultiplyShort,
-  MultiplyAdd,
-  And,
-  AndWide,
-  AndNot,
-  AndNotWide,
-  AndOr,
-  Or,
-  OrWide,
-  Or3,
-  Xor,
-  Xor3,
-  XorAdd,
-  ByTable, ///< any function of three bits
-  ShiftLeft,
-  ShiftLeftReversed, ///< the amount first
-  ShiftRight,
-  ShiftRightReversed,
-  ShiftLeftAdd,
-  ShiftLeft1Add,
-  ShiftLeft2Add,
-  ShiftLeft3Add,
-  ShiftLeft4Add,
-  ShiftLeftOr,
-  AddShiftLeft,
-  SetBit,
-  ClearBit,
-  ExtractBits,
-  InsertBits,
-  Either,    ///< one of its operands
-  Select,    ///< one of them by the scalar unit's condition: the first where it holds
-  SaveLanes, ///< puts by which lanes are on, and turns some off
-  WriteLane,
-  ReadLane,
-  PermuteRows, ///< moves numbers between lanes without LDS
-  CountRound,  ///< counts a word up to a bound, then from zero again
-  Sleep,
-  Nothing,
-  IsEqual, ///< comparisons of unsigned numbers by the scalar unit
-  IsUnequal,
-  IsLess,
-  IsLessOrEqual,
-  IsGreater,
-  IsGreaterOrEqual,
-  BranchIfNoLane, ///< by exec
-  BranchIfAnyLane,
-  BranchIfNoneMeet, ///< by vcc
-  BranchIfAnyMeet,
-  BranchIfNot, ///< by what a comparison gave
-  BranchIf
-};
-
 /// One operand as LLVM keeps it; neither a register nor a number if it is a symbol.
 struct Operand {
   std::optional<Registers> registers;
@@ -128,16 +66,22 @@ struct Operand {
   bool isTied = false;
   /// Bits of the instruction itself, as an offset, and no number that is computed with.
   bool isModifier = false;
+  /// Half of the register alone.
+  bool isLowerHalf = false, isUpperHalf = false;
 };
 
 struct Instruction {
-  /// As it is written, for messages and figures alone.
-  std::string mnemonic;
+  /// As it is written, for messages, figures and names alone; and of the second of two in one.
+  std::string mnemonic, secondMnemonic;
   unsigned line = 0;
   Kind kind = Kind::Other;
   /// Of two instructions in one, that of the second half too.
   Operation operation = Operation::None, secondOperation = Operation::None;
   bool isDual = false;
+  /// Of what it gives, or compares.
+  NumberType type;
+  /// Of a comparison: the relations in which it holds.
+  std::optional<unsigned> relations;
   /// By the scalar unit; and whether it gives that unit's condition (scc).
   bool isScalar = false, writesCondition = false;
   /// In LLVM's order: results first. Registers that the text does not name are not among them.
@@ -157,6 +101,8 @@ struct Instruction {
   /// Of a load: where its result goes, and whether it keeps half of what stood there.
   std::optional<Registers> result;
   bool keepsHalf = false;
+  /// Of an access to part of a register: the upper half of it.
+  bool isOfUpperHalf = false;
   /// To the memory of one lane that the compiler took for itself.
   bool isScratch = false;
   /// Operands that come from other lanes, and those that are parts of registers.
@@ -169,6 +115,13 @@ struct Instruction {
   bool fallsThrough = true;
 };
 
+/// One of a kernel's arguments: where it lies among them, and what it is ("global_buffer",
+/// "by_value", "hidden_block_count_x").
+struct Argument {
+  unsigned offset = 0, size = 0;
+  std::string kind;
+};
+
 /// One kernel of a module's text, or a function that kernels call.
 struct KernelCode {
   std::string name, chip;
@@ -176,6 +129,12 @@ struct KernelCode {
   std::vector<Instruction> code;
   /// The numbers of the code object's metadata: vgpr_count, sgpr_spill_count, …
   llvm::StringMap<int64_t> metadata;
+  std::vector<Argument> arguments;
+  /// The numbers of its descriptor, which say what registers hold at the start:
+  /// user_sgpr_kernarg_segment_ptr, system_sgpr_workgroup_id_x, …
+  llvm::StringMap<int64_t> descriptor;
+  /// What the functions of the text write: LLVM keeps numbers in all other registers across a call.
+  std::vector<Registers> writtenByFunctions;
   /// What the compiler declares of it, if anything.
   std::optional<Protocol> protocol;
 
@@ -191,6 +150,8 @@ struct KernelCode {
   /// Whether loads from global memory write registers in the order of issue (until gfx11); they are
   /// counted in it on every chip.
   bool fillsInOrder() const;
+  /// What an instruction is counted by, if anything.
+  std::optional<Counter> getCounter(const Instruction &instruction) const;
   /// The most that a counter can say; a wait for that many or more waits for nothing.
   unsigned getCounterLimit(Counter counter) const;
   /// By instruction, and the end: whether a block begins there, where branches go and behind them.

@@ -21,8 +21,7 @@
 // has done in LDS it has waited for when it arrives, and what is done and told of so lies in front
 // of the next look at such a word that ends a wait. Which arrivals a look waits for, and so that a
 // slot is not filled before those who read it have told of that, is not proven here: words are not
-// told apart, and each path is one role's. The check of the schedule proves that
-// (tile-check-protocol), and the emulator finds what it missed.
+// told apart, and each path is one role's. Of that the waves of a block are run (Replay.h).
 //
 // The state before an instruction is, for each access that may be outstanding, how many of its
 // kind were issued since at the least: a wait for n completes what is at least n old. Where paths

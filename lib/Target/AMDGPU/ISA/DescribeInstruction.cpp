@@ -87,8 +87,12 @@ void InstructionDescriber::describeOperands(const MCInst &inst, Instruction &ins
     }
     if (mc.isImm())
       operand.number = mc.getImm();
-    if (mc.isReg() && mc.getReg())
+    if (mc.isReg() && mc.getReg()) {
       operand.registers = getRegisters(mc.getReg());
+      StringRef name = registers.getName(mc.getReg());
+      operand.isLowerHalf = name.ends_with("_LO16");
+      operand.isUpperHalf = name.ends_with("_HI16");
+    }
     if (operand.registers && operand.isResult)
       instruction.writes.push_back(*operand.registers);
     else if (operand.registers && !(isLoad && operand.isTied))
@@ -269,8 +273,12 @@ Expected<Instruction> InstructionDescriber::describe(const MCInst &inst, StringR
   auto [first, second] = text.split("::");
   instruction.mnemonic = getFirstWord(first).str();
   instruction.operation = getOperation(instruction.mnemonic);
+  instruction.type = getNumberType(instruction.mnemonic);
+  instruction.relations = getRelations(instruction.mnemonic);
+  instruction.isOfUpperHalf = StringRef(instruction.mnemonic).contains("d16_hi");
   instruction.isDual = !second.empty();
-  instruction.secondOperation = getOperation(getFirstWord(second));
+  instruction.secondMnemonic = getFirstWord(second).str();
+  instruction.secondOperation = getOperation(instruction.secondMnemonic);
   describeOperands(inst, instruction);
   if (Error error = describeKind(inst, instruction))
     return error;

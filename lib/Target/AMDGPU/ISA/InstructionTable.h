@@ -61,6 +61,16 @@ const Known *findKnown(llvm::StringRef mnemonic);
 /// What an instruction computes; none if that is of no interest or not known. Of the second half of
 /// two in one, too.
 Operation getOperation(llvm::StringRef mnemonic);
+/// Of one of 16 bits, which writes half of a register, or takes half of one: what it computes of
+/// these.
+Operation getNarrowOperation(llvm::StringRef mnemonic);
+/// The words that say what a vector or scalar instruction computes, whichever unit does; of others
+/// all of them.
+llvm::StringRef getWords(llvm::StringRef mnemonic);
+/// What its numbers are.
+NumberType getNumberType(llvm::StringRef mnemonic);
+/// Of a comparison, in which relations it holds.
+std::optional<unsigned> getRelations(llvm::StringRef mnemonic);
 /// The counters of one part of an `s_waitcnt` as it is printed: "vmcnt".
 llvm::Expected<Counters> getCounters(llvm::StringRef name);
 /// The bytes of one place that a lane accesses; none if the name does not say so.

@@ -34,6 +34,27 @@ unsigned KernelCode::getCounterLimit(Counter counter) const {
   return isShort && getGeneration(chip) < 10 ? 15 : 63;
 }
 
+std::optional<Counter> KernelCode::getCounter(const Instruction &instruction) const {
+  switch (instruction.kind) {
+  case Kind::LoadGlobal:
+  case Kind::LoadToLDS:
+    return Counter::Load;
+  case Kind::AtomicGlobal:
+    return instruction.result || !countsStoresApart() ? Counter::Load : Counter::Store;
+  case Kind::StoreGlobal:
+    return countsStoresApart() ? Counter::Store : Counter::Load;
+  case Kind::ReadLDS:
+  case Kind::WriteLDS:
+  case Kind::AtomicLDS:
+  case Kind::PermuteLanes:
+    return Counter::LDS;
+  case Kind::LoadScalar:
+    return Counter::Scalar;
+  default:
+    return std::nullopt;
+  }
+}
+
 std::vector<bool> KernelCode::getBlockStarts() const {
   std::vector<bool> begins(code.size() + 1, false);
   begins[0] = true;

@@ -34,6 +34,8 @@ static void apply(Masks &masks, const Instruction &instruction) {
   bool staysOn = false;
   switch (instruction.operation) {
   case Operation::SaveLanes:
+  case Operation::SaveLanesAndNot:
+  case Operation::SaveLanesOr:
     staysOn = areLanesOn(masks);
     break;
   case Operation::Move:

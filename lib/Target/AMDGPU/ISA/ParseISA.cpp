@@ -119,6 +119,44 @@ const Target *getTarget(const Triple &triple, std::string &error) {
 }
 } // namespace
 
+static void readArguments(msgpack::DocNode &arguments, KernelCode &kernel) {
+  if (!arguments.isArray())
+    return;
+  for (msgpack::DocNode &entry : arguments.getArray()) {
+    if (!entry.isMap())
+      continue;
+    msgpack::MapDocNode &map = entry.getMap();
+    auto get = [&](StringRef name) -> unsigned {
+      msgpack::DocNode &number = map[name];
+      return number.getKind() == msgpack::Type::UInt ? number.getUInt() : 0;
+    };
+    msgpack::DocNode &kind = map[".value_kind"];
+    kernel.arguments.push_back(
+        {get(".offset"), get(".size"), kind.isString() ? kind.toString() : std::string()});
+  }
+}
+
+/// What the descriptor of a kernel says in numbers, from the directives that make it.
+static void readDescriptors(StringRef text, std::vector<Open> &all) {
+  constexpr StringLiteral begin = ".amdhsa_kernel ", prefix = ".amdhsa_";
+  for (StringRef rest = text.split(begin).second; !rest.empty(); rest = rest.split(begin).second) {
+    auto [name, lines] = rest.split(".end_amdhsa_kernel").first.split('\n');
+    for (Open &open : all) {
+      if (open.kernel.name != name.trim())
+        continue;
+      SmallVector<StringRef> directives;
+      lines.split(directives, '\n');
+      for (StringRef directive : directives) {
+        directive = directive.trim();
+        int64_t number;
+        if (directive.consume_front(prefix))
+          if (auto [key, value] = directive.split(' '); !value.trim().getAsInteger(0, number))
+            open.kernel.descriptor[key] = number;
+      }
+    }
+  }
+}
+
 /// The numbers that one block of metadata keeps of each of its kernels.
 static Error readBlock(StringRef yaml, std::vector<Open> &all) {
   msgpack::Document document;
@@ -138,6 +176,7 @@ static Error readBlock(StringRef yaml, std::vector<Open> &all) {
       open.kernel.isFunction = false;
       if (any_of(open.kernel.code, [](auto &each) { return each.kind == Kind::Return; }))
         return createStringError("expected no return from kernel '" + open.kernel.name + "'");
+      readArguments(map[".args"], open.kernel);
       for (auto &[key, value] : map)
         if (value.getKind() == msgpack::Type::UInt || value.getKind() == msgpack::Type::Int)
           open.kernel.metadata[StringRef(key.toString()).drop_front()] =
@@ -213,6 +252,18 @@ static void findBarrierWords(std::vector<kiln::amdgcn::Instruction> &code) {
   }
 }
 
+/// What functions write.
+static std::vector<Registers> listWrites(ArrayRef<KernelCode> kernels) {
+  std::vector<Registers> written;
+  for (const KernelCode &kernel : kernels)
+    if (kernel.isFunction)
+      for (const kiln::amdgcn::Instruction &instruction : kernel.code)
+        for (const Registers &registers : instruction.writes)
+          if (!is_contained(written, registers))
+            written.push_back(registers);
+  return written;
+}
+
 Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
   StringRef name = findTarget(text);
   if (name.empty())
@@ -262,6 +313,7 @@ Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
     return createStringError(streamer.problem);
   if (Error error = readMetadata(text, streamer.all))
     return error;
+  readDescriptors(text, streamer.all);
   if (Error error = readProtocols(streamer.declared, streamer.all))
     return error;
   std::vector<KernelCode> kernels;
@@ -277,5 +329,8 @@ Expected<std::vector<KernelCode>> kiln::amdgcn::parseISA(StringRef text) {
     findBarrierWords(open.kernel.code);
     kernels.push_back(std::move(open.kernel));
   }
+  std::vector<Registers> written = listWrites(kernels);
+  for (KernelCode &kernel : kernels)
+    kernel.writtenByFunctions = written;
   return kernels;
 }

@@ -255,7 +255,7 @@ void Numbers::apply(const Instruction &instruction, bool isByThread) {
   // Which lanes are on is asked by branches on that alone. What puts lanes on again takes them from
   // where they were put by.
   auto isRead = [&](const Registers &run) { return !run.overlaps(kLanes) && has(run); };
-  bool areLanes = has(lanes), saves = instruction.operation == Operation::SaveLanes;
+  bool areLanes = has(lanes), saves = savesLanes(instruction.operation);
   bool turnsOn =
       instruction.operation == Operation::Or || instruction.operation == Operation::OrWide ||
       instruction.operation == Operation::Move || instruction.operation == Operation::MoveWide;

@@ -168,9 +168,7 @@ static Range bitByTable(Range a, Range b, Range c, unsigned table) {
   return {always, ever, countZeros(ever), ever};
 }
 
-/// What an instruction computes with: registers and numbers in place of one, and of scalar
-/// instructions with 16 bits inside them, these.
-static SmallVector<Operand> getInputs(const Instruction &instruction) {
+SmallVector<Operand> kiln::amdgcn::getInputs(const Instruction &instruction) {
   SmallVector<Operand> inputs;
   bool isShort = none_of(instruction.operands, [](const Operand &operand) {
     return !operand.isResult && !operand.isTied && !operand.isModifier;
@@ -185,6 +183,7 @@ static SmallVector<Operand> getInputs(const Instruction &instruction) {
 static Range evaluateOne(Operation operation, Range a) {
   switch (operation) {
   case Operation::Move:
+  case Operation::FirstLane:
     return a;
   // Sixteen bits, of which the first one counts as negative.
   case Operation::MoveShort:
@@ -242,8 +241,10 @@ static Range evaluateTwo(Operation operation, Range a, Range b) {
     return extract(a, {from, from}, {width, width});
   }
   // A lane of a constant choice is one of its operands.
-  case Operation::Either:
+  case Operation::SelectLanes:
   case Operation::Select:
+  case Operation::Minimum:
+  case Operation::Maximum:
     return either(a, b);
   default:
     return {};
@@ -253,7 +254,7 @@ static Range evaluateTwo(Operation operation, Range a, Range b) {
 /// Of three operands; which function of their bits it is, `table` says where it is one by a table.
 static Range evaluateThree(Operation operation, Range a, Range b, Range c, unsigned table) {
   switch (operation) {
-  case Operation::Either:
+  case Operation::SelectLanes:
     return either(a, b);
   case Operation::ShiftLeftOr:
     return bitOr(shiftLeft(a, b), c);

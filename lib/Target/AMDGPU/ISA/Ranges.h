@@ -87,6 +87,10 @@ private:
 /// all ones.
 std::vector<uint64_t> findBounds(const KernelCode &kernel);
 
+/// What an instruction computes with: registers and numbers in place of one, and of scalar
+/// instructions with 16 bits inside them, these.
+llvm::SmallVector<Operand> getInputs(const Instruction &instruction);
+
 /// What each of two instructions in one computes with, as gfx11 and gfx12 have them. The inputs of
 /// the first come first; a move has one, and what else is followed two.
 std::pair<llvm::SmallVector<Operand>, llvm::SmallVector<Operand>>

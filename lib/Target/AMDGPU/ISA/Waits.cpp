@@ -50,7 +50,6 @@ public:
   bool mayWait(unsigned at, unsigned counter) const { return waited.count({at, counter}); }
 
 private:
-  std::optional<Counter> getCounter(const Instruction &instruction) const;
   void meet(State &state, bool ifTold = false) const;
   void issue(State &state, unsigned at) const;
   void complete(State &state, unsigned at, Counter counter, unsigned upTo) const;
@@ -74,27 +73,6 @@ void WaitCheck::meet(State &state, bool ifTold) const {
     if (passes)
       --it->second.barriers;
     it = passes && it->second.barriers == 0 ? state.lds.erase(it) : std::next(it);
-  }
-}
-
-std::optional<Counter> WaitCheck::getCounter(const Instruction &instruction) const {
-  switch (instruction.kind) {
-  case Kind::LoadGlobal:
-  case Kind::LoadToLDS:
-    return Counter::Load;
-  case Kind::AtomicGlobal:
-    return instruction.result || !kernel.countsStoresApart() ? Counter::Load : Counter::Store;
-  case Kind::StoreGlobal:
-    return kernel.countsStoresApart() ? Counter::Store : Counter::Load;
-  case Kind::ReadLDS:
-  case Kind::WriteLDS:
-  case Kind::AtomicLDS:
-  case Kind::PermuteLanes:
-    return Counter::LDS;
-  case Kind::LoadScalar:
-    return Counter::Scalar;
-  default:
-    return std::nullopt;
   }
 }
 
@@ -148,7 +126,7 @@ void WaitCheck::issue(State &state, unsigned at) const {
   } else if (auto parting = lags.rounds.find(at); parting != lags.rounds.end()) {
     for (unsigned round = 0; round < parting->second; ++round)
       meet(state);
-  } else if (std::optional<Counter> counter = getCounter(instruction)) {
+  } else if (std::optional<Counter> counter = kernel.getCounter(instruction)) {
     if (instruction.isArrival)
       for (auto &[other, access] : state.lds)
         access.told |= access.done;
@@ -216,7 +194,7 @@ std::string WaitCheck::findProblem(const State &state, unsigned at) const {
   auto line = [&](unsigned other) { return kernel.code[other].line; };
   if (instruction.kind == Kind::Flat)
     return "expected no flat accesses, which are done in any order";
-  std::optional<Counter> own = getCounter(instruction);
+  std::optional<Counter> own = kernel.getCounter(instruction);
   for (unsigned counter = 0; counter < kNumCounters; ++counter)
     for (auto [load, age] : state.ages[counter]) {
       const std::optional<Registers> &result = kernel.code[load].result;

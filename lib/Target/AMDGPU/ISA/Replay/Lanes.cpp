@@ -1,0 +1,328 @@
+// The vector unit.
+#include "Wave.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+using namespace kiln::amdgcn;
+
+namespace {
+/// The words of an input by lane, with whatever is done to them first.
+class Source {
+public:
+  Source(const Wave &wave, const Input &input, bool isWide) : input(input) {
+    if (!input.isVector()) {
+      constant = wave.getScalar(input);
+      if (!isWide)
+        constant = uint32_t(constant);
+      return;
+    }
+    const Registers &run = *input.registers;
+    low = &wave.getVector(run.file, run.first);
+    if (isWide && run.last > run.first)
+      high = &wave.getVector(run.file, run.first + 1);
+  }
+  bool isUniform() const { return (!low || low->isUniform) && (!high || high->isUniform); }
+  uint64_t get(unsigned lane) const {
+    uint64_t value = low ? low->get(lane) : constant;
+    if (high)
+      value |= uint64_t(high->get(lane)) << 32;
+    if (input.bits < 32) {
+      value = value >> input.shift & maskTrailingOnes<uint64_t>(input.bits);
+      if (input.isSigned)
+        value = uint32_t(SignExtend64(value, input.bits));
+    }
+    if (input.isAbsolute)
+      value &= ~(uint64_t(1) << 31);
+    if (input.isNegated)
+      value ^= uint64_t(1) << 31;
+    return value;
+  }
+
+private:
+  const Input &input;
+  const Words *low = nullptr, *high = nullptr;
+  uint64_t constant = 0;
+};
+} // namespace
+
+uint64_t Wave::getName(const Part &part, unsigned lane) const {
+  uint64_t name = part.name;
+  if (part.inputs.size() > 1 && part.isCommutative) {
+    uint64_t a = get(part.inputs[0], lane), b = get(part.inputs[1], lane);
+    name = mix(mix(name, std::min(a, b)), std::max(a, b));
+  }
+  for (auto [at, input] : enumerate(part.inputs)) {
+    if (at < 2 && part.inputs.size() > 1 && part.isCommutative)
+      continue;
+    unsigned words = input.registers ? input.registers->last - input.registers->first + 1 : 1;
+    for (unsigned word = 0; word < words; ++word)
+      name = mix(name, get(input, lane, word));
+  }
+  return name;
+}
+
+void Wave::setResult(const Registers &result, const Words &low, const Words &high) {
+  setVector(result, result.first, low);
+  if (result.last > result.first)
+    setVector(result, result.first + 1, high);
+}
+
+/// The lane from which one takes its first operand, by the numbers of DPP's patterns in the ISA
+/// manuals.
+std::optional<unsigned> Wave::getSource(const Step &step, unsigned lane) const {
+  unsigned pattern = *step.pattern, row = lane & ~15u, at = lane & 15, count = pattern & 15;
+  unsigned source = lane;
+  if (pattern < 0x100)
+    source = (lane & ~3u) | (pattern >> (2 * (lane & 3)) & 3);
+  else if (pattern > 0x100 && pattern < 0x110 && at + count < 16)
+    source = lane + count;
+  else if (pattern > 0x110 && pattern < 0x120 && at >= count)
+    source = lane - count;
+  else if (pattern > 0x120 && pattern < 0x130)
+    source = row | ((at - count) & 15);
+  else if (pattern == 0x140)
+    source = row | (15 - at);
+  else if (pattern == 0x141)
+    source = lane ^ 7;
+  else if (pattern == 0x142 && row)
+    source = row - 1;
+  else if (pattern == 0x143 && lane >= 32)
+    source = 31;
+  else if (pattern >= 0x150 && pattern < 0x160)
+    source = row | count;
+  else if (pattern >= 0x160 && pattern < 0x170)
+    source = lane ^ count;
+  else
+    return std::nullopt;
+  return source < lanes && isOn(source) ? std::optional(source) : std::nullopt;
+}
+
+/// Numbers that are compared, lane by lane.
+void Wave::compareLanes(const Step &step, Cause own) {
+  const Part &part = step.first;
+  const Instruction &instruction = *step.instruction;
+  Cause cause = getCause(part.inputs);
+  bool isKnown = part.isKnown && instruction.relations && part.inputs.size() == 2;
+  bool isWide = instruction.type.bits == 64;
+  uint64_t exec = getExec(), mask = 0;
+  if (isKnown) {
+    Source a(*this, part.inputs[0], isWide), b(*this, part.inputs[1], isWide);
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      if (exec >> lane & 1)
+        mask |=
+            uint64_t(compare(*instruction.relations, instruction.type, a.get(lane), b.get(lane)))
+            << lane;
+  } else {
+    cause = cause ? cause : own;
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      if (exec >> lane & 1)
+        mask |= uint64_t(draw(getName(part, lane)) & 1) << lane;
+  }
+  for (const Registers &result : step.masks)
+    setMask(result, mask, cause);
+}
+
+void Wave::computeVector(const Step &step, const Part &part, Cause own) {
+  if (!part.result)
+    return;
+  Cause cause = getCause(part.inputs);
+  bool takesMask = part.operation == Operation::SelectLanes ||
+                   part.operation == Operation::AddWithCarry ||
+                   part.operation == Operation::SubtractWithBorrow ||
+                   part.operation == Operation::SubtractWithBorrowReversed;
+  uint64_t exec = getExec(), taken = 0;
+  if (takesMask) {
+    taken = step.mask.registers ? getMask(*step.mask.registers) : step.mask.number;
+    if (!cause)
+      cause = getCause(step.mask);
+  }
+  const Arithmetic &arithmetic = part.arithmetic;
+  bool selects = part.operation == Operation::SelectLanes && part.inputs.size() >= 2;
+  bool isKnown =
+      part.isKnown && (selects || (arithmetic.compute && !(arithmetic.isOfFloats && cause)));
+  if (!isKnown) {
+    bool isUniform = all_of(part.inputs, [&](const Input &input) {
+      if (!input.isVector())
+        return true;
+      for (unsigned number = input.registers->first; number <= input.registers->last; ++number)
+        if (!getVector(input.registers->file, number).isUniform)
+          return false;
+      return true;
+    });
+    std::array<uint64_t, kMostLanes> names;
+    for (unsigned lane = 0; lane < (isUniform ? 1 : lanes); ++lane)
+      names[lane] = getName(part, lane);
+    Words words;
+    setCause(words, part.inputs, own);
+    words.isUniform = isUniform;
+    for (unsigned number = part.result->first; number <= part.result->last; ++number) {
+      for (unsigned lane = 0; lane < (isUniform ? 1 : lanes); ++lane)
+        words.lanes[lane] = draw(names[lane] + number - part.result->first);
+      setVector(*part.result, number, words);
+    }
+    for (const Registers &mask : step.masks)
+      setMask(mask, draw(names[0]) & 1 ? exec : 0, words.cause);
+    return;
+  }
+  SmallVector<Source, 3> sources;
+  bool isUniform = !step.pattern && (!takesMask || taken == 0 || (~taken & exec) == 0);
+  unsigned count = selects ? 2 : arithmetic.inputs;
+  for (unsigned i = 0; i < count; ++i) {
+    sources.emplace_back(*this, part.inputs[i], arithmetic.wideInputs >> i & 1);
+    isUniform &= sources.back().isUniform();
+  }
+  const Words &before = getVector(part.result->file, part.result->first);
+  Words low, high;
+  setCause(low, part.inputs);
+  if (part.keepsOthers) {
+    isUniform &= before.isUniform;
+    if (before.cause) {
+      low.cause = low.cause ? low.cause : before.cause;
+      low.named |= before.named;
+    }
+  }
+  if (takesMask && getCause(step.mask) && !low.cause)
+    low.cause = cause, low.named = ~uint64_t(0);
+  high.cause = low.cause;
+  high.named = low.named;
+  low.isUniform = high.isUniform = isUniform;
+  uint64_t carries = 0, untouched = 0;
+  for (unsigned lane = 0; lane < (isUniform ? 1 : lanes); ++lane) {
+    uint64_t in[4] = {};
+    std::optional<unsigned> from = step.pattern ? getSource(step, lane) : lane;
+    bool takesPart =
+        !step.pattern || ((step.rows >> (lane / 16) & 1) && (step.banks >> (lane / 4 % 4) & 1));
+    if (!takesPart || (!from && !step.zeroesOthers)) {
+      untouched |= uint64_t(1) << lane;
+      continue;
+    }
+    for (unsigned i = 0; i < count; ++i)
+      in[i] = i == 0 && !from ? 0 : sources[i].get(i == 0 ? *from : lane);
+    unsigned first = isUniform ? getFirstLane() : lane;
+    in[3] = takesMask ? taken >> first & 1 : step.table;
+    uint64_t value = selects ? in[in[3] ? 1 : 0] : arithmetic.compute(in);
+    if (part.bits < 32) {
+      uint64_t written = maskTrailingOnes<uint64_t>(part.bits) << part.shift;
+      uint64_t kept = part.keepsOthers ? before.get(first) & ~written : 0;
+      value = (value << part.shift & written) | kept;
+    }
+    low.lanes[lane] = uint32_t(value);
+    high.lanes[lane] = uint32_t(value >> 32);
+    if (!arithmetic.isWide && value >> 32)
+      carries |= isUniform ? exec : uint64_t(1) << lane;
+  }
+  if (untouched) {
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      if (untouched >> lane & 1)
+        low.lanes[lane] = before.get(lane);
+  }
+  setResult(*part.result, low, high);
+  for (const Registers &mask : step.masks)
+    setMask(mask, carries & exec, cause);
+}
+
+/// All lanes take part, whichever are on; what comes out has one name for all.
+void Wave::computeMatrix(const Step &step, Cause own) {
+  uint64_t name = step.first.name;
+  for (const Input &input : step.first.inputs) {
+    if (!input.registers) {
+      name = mix(name, input.number);
+      continue;
+    }
+    for (unsigned number = input.registers->first; number <= input.registers->last; ++number) {
+      if (!input.isVector()) {
+        name = mix(name, scalars[number]);
+        continue;
+      }
+      const Words &words = getVector(input.registers->file, number);
+      for (unsigned lane = 0; lane < (words.isUniform ? 1 : lanes); ++lane)
+        name = mix(name, words.lanes[lane]);
+    }
+  }
+  Cause cause = getCause(step.first.inputs);
+  if (step.first.result)
+    nameAll(*step.first.result, name, cause ? cause : own);
+}
+
+//===- Between lanes ------------------------------------------------------------------------===//
+
+/// What is taken from lanes, and put there, whichever are on.
+bool Wave::computeSpecial(const Step &step, Cause own) {
+  const Part &part = step.first;
+  const Instruction &instruction = *step.instruction;
+  auto getLane = [&](const Input &input) { return unsigned(getScalar(input)) % lanes; };
+  switch (part.operation) {
+  case Operation::FirstLane:
+  case Operation::ReadLane: {
+    unsigned lane =
+        part.operation == Operation::ReadLane ? getLane(part.inputs[1]) : getFirstLane();
+    setScalar(part.result->first, uint32_t(get(part.inputs[0], lane)), getCause(part.inputs[0]));
+    return true;
+  }
+  case Operation::WriteLane: {
+    Words words = getVector(part.result->file, part.result->first);
+    if (words.isUniform)
+      std::fill(words.lanes.begin() + 1, words.lanes.end(), words.lanes[0]);
+    words.isUniform = false;
+    unsigned lane = getLane(part.inputs[1]);
+    words.lanes[lane] = uint32_t(getScalar(part.inputs[0]));
+    uint64_t bit = uint64_t(1) << lane, kept = words.cause ? words.named & ~bit : 0;
+    Cause cause = getCause(part.inputs[0]);
+    words.cause = cause ? cause : kept ? words.cause : 0;
+    words.named = cause ? kept | bit : kept;
+    setVector(*part.result, part.result->first, words, /*inAll=*/true);
+    return true;
+  }
+  case Operation::CountLanesLow:
+  case Operation::CountLanesHigh: {
+    Words words;
+    words.isUniform = false;
+    words.cause = getCause(part.inputs);
+    bool isHigh = part.operation == Operation::CountLanesHigh;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      unsigned in = isHigh ? (lane < 32 ? 0 : lane - 32) : std::min(lane, 32u);
+      uint32_t before = uint32_t((uint64_t(1) << in) - 1);
+      words.lanes[lane] = llvm::popcount(uint32_t(get(part.inputs[0], lane)) & before) +
+                          uint32_t(get(part.inputs[1], lane));
+    }
+    setVector(*part.result, part.result->first, words);
+    return true;
+  }
+  default:
+    if (!instruction.relations && !(part.operation == Operation::None && !step.masks.empty() &&
+                                    (!part.result || part.result->file == 's')))
+      return false;
+    compareLanes(step, own);
+    return true;
+  }
+}
+
+void Wave::compute(const Step &step, unsigned at) {
+  Cause own = at + 1;
+  const Instruction &instruction = *step.instruction;
+  if (instruction.kind == Kind::Matrix)
+    return computeMatrix(step, own);
+  if (step.first.operation == Operation::Nothing || step.first.operation == Operation::Sleep ||
+      (instruction.writes.empty() && !instruction.writesCondition))
+    return;
+  if (instruction.isScalar)
+    return computeScalar(step, step.first, own);
+  if (computeSpecial(step, own))
+    return;
+  if (!step.second)
+    return computeVector(step, step.first, own);
+  // Both read before either writes.
+  Words before, after;
+  const Part *parts[] = {&step.first, &*step.second};
+  const std::optional<Registers> &first = step.first.result;
+  if (first)
+    before = getVector(first->file, first->first);
+  computeVector(step, *parts[0], own);
+  if (!first)
+    return computeVector(step, *parts[1], own);
+  after = getVector(first->file, first->first);
+  setVector(*first, first->first, before, /*inAll=*/true);
+  computeVector(step, *parts[1], own);
+  setVector(*first, first->first, after, /*inAll=*/true);
+}

@@ -1,0 +1,102 @@
+// Replay.h: the numbers that are tried, and how long.
+#include "kiln/Target/AMDGPU/Replay.h"
+#include "../DescribeInstruction.h"
+#include "Block.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace kiln::amdgcn;
+
+/// Instructions that one run may execute, and all runs together.
+static constexpr uint64_t kMostSteps = 60000, kMostOfAll = 360000;
+/// How many sets of numbers are tried where instructions that matter were not come to.
+static constexpr unsigned kMostInstances = 24;
+
+/// Sets of numbers for the arguments. The first ones: the same for all, then of several sizes, by
+/// turns; multiples of what tiles are wide, and odd ones. Those behind them are drawn.
+static constexpr unsigned kKinds = 9;
+static Instance makeInstance(unsigned number) {
+  static const Instance first[kKinds] = {{{512}, 0, 1},
+                                         {{64}, 0, 4},
+                                         {{96, 1024, 288}, 1, 3},
+                                         {{1024, 128, 416, 640, 32}, 0, 2},
+                                         {{77}, 0, 1},
+                                         {{272, 816, 144, 1040}, 0, 1},
+                                         {{16}, 0, 1},
+                                         {{1, 515, 130, 259}, 0, 2},
+                                         {{0}, 0, 1}};
+  Instance instance;
+  if (number < kKinds) {
+    instance = first[number];
+  } else {
+    constexpr uint32_t kStep = 16, kMost = 48, kNumbers = 7;
+    for (uint32_t argument = 0; argument < kNumbers; ++argument)
+      instance.numbers.push_back(kStep * (draw(mix(mix(number, 2), argument)) % kMost));
+    instance.blocks = 1 + number % 3;
+    instance.block = number % instance.blocks;
+  }
+  instance.seed = mix(number, 1);
+  return instance;
+}
+
+/// Whether an instruction has to do with the order of waves.
+static bool matters(const Instruction &instruction) {
+  switch (instruction.kind) {
+  case Kind::Barrier:
+  case Kind::BarrierSignal:
+  case Kind::BarrierWait:
+  case Kind::LoadToLDS:
+  case Kind::ReadLDS:
+  case Kind::WriteLDS:
+  case Kind::AtomicLDS:
+    return true;
+  default:
+    return false;
+  }
+}
+
+ReplayResult kiln::amdgcn::replay(const KernelCode &kernel) {
+  ReplayResult result;
+  BitVector missed(kernel.code.size());
+  for (auto [at, instruction] : enumerate(kernel.code))
+    missed[at] = matters(instruction);
+  // A function reaches no LDS (Waits.h), and one wave is ordered by its waits alone.
+  if (kernel.isFunction || kernel.isOneWave() || missed.none())
+    return result;
+  unsigned generation = getGeneration(kernel.chip);
+  std::vector<Step> steps;
+  steps.reserve(kernel.code.size());
+  for (const Instruction &instruction : kernel.code)
+    steps.push_back(makeStep(instruction, generation));
+  // Where all waves meet it does not matter who comes first.
+  bool hasWords = any_of(kernel.code, [](const Instruction &each) { return each.isLook; });
+  uint64_t left = kMostOfAll;
+  for (unsigned number = 0; number < kMostInstances && left; ++number) {
+    const Instance instance = makeInstance(number);
+    // The first ones are many kinds of trips; what is drawn is for what these have missed.
+    if (number >= kKinds && missed.none())
+      break;
+    for (Turns turns : {Turns::Ascending, Turns::Descending}) {
+      if (turns == Turns::Descending && !hasWords && number > 0)
+        continue;
+      BitVector executed(kernel.code.size());
+      uint64_t budget = std::min(left, kMostSteps);
+      Block block(kernel, steps, instance, turns, executed);
+      uint64_t unused = block.run(budget);
+      left -= budget - unused;
+      missed.reset(executed);
+      result.steps += budget - unused;
+      ++result.runs;
+      if (block.problem) {
+        result.problems.push_back(std::move(*block.problem));
+        return result;
+      }
+      result.cutShort += !block.hasEnded();
+      if (!left)
+        break;
+    }
+  }
+  result.missed = missed.count();
+  return result;
+}
