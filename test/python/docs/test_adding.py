@@ -95,8 +95,9 @@ def test_an_op(build):
 
 
 def test_a_pass(build):
-    test = "test/Dialect/Tile/drop-negations.mlir"
-    build("a-pass.md", "tile-opt", f"tile-opt {test} --tile-drop-negations | FileCheck {test}")
+    """In a room with few files, for all that know its passes are compiled again."""
+    test = "test/Target/NVPTX/drop-negations.mlir"
+    build("a-pass.md", "tile-opt", f"tile-opt {test} --nvptx-drop-negations | FileCheck {test}")
 
 
 def test_a_chip(build):
