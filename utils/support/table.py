@@ -37,9 +37,9 @@ def cells():
 
 
 def ask(tool, kernels, arguments, together=False):
-    """For each kernel, the diagnostics that tile-opt has about it, as (sort, text). Each is a module
-    of its own, for one error ends the work on a module; with `together` all are tried as one
-    module first, which takes a tenth of the time."""
+    """For each kernel, the diagnostics that tile-opt has about it, as (sort, text). Each is a
+    module of its own, for one error ends the work on a module; with `together` all are tried as
+    one module first, which takes a tenth of the time."""
     starts, line = [], 1
     for kernel in kernels:
         starts.append(line)
