@@ -1,34 +1,76 @@
 // Clocks, and who tells them to whom.
 #include "kiln/Analysis/HappensBefore.h"
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 using namespace kiln::analysis;
 
+void Clock::own(size_t size) {
+  // With room for a few more, as agents come.
+  constexpr size_t few = 8;
+  size_t had = this->size();
+  if (held && isAlone() && size <= had)
+    return;
+  size = std::max(had, (size + few - 1) / few * few);
+  auto *made = static_cast<Ticks *>(::operator new(sizeof(Ticks) + size * sizeof(Tick)));
+  made->holders = 1;
+  made->size = uint32_t(size);
+  if (held)
+    std::memcpy(made->ticks(), held->ticks(), had * sizeof(Tick));
+  std::memset(made->ticks() + had, 0, (size - had) * sizeof(Tick));
+  drop();
+  held = made;
+}
+
 void Clock::raise(Agent agent, Tick tick) {
-  if (agent >= ticks.size())
-    ticks.resize(agent + 1, 0);
-  ticks[agent] = std::max(ticks[agent], tick);
+  own(agent + 1);
+  Tick &at = held->ticks()[agent];
+  at = std::max(at, tick);
 }
 
 void Clock::join(const Clock &other) {
-  if (ticks.size() < other.ticks.size())
-    ticks.resize(other.ticks.size(), 0);
-  for (size_t i = 0; i < other.ticks.size(); ++i)
-    ticks[i] = std::max(ticks[i], other.ticks[i]);
+  if (isSame(other) || other.isEmpty())
+    return;
+  if (!held || !isAlone()) {
+    *this = merge(*this, other);
+    return;
+  }
+  own(other.size());
+  for (size_t i = 0, end = other.size(); i < end; ++i)
+    held->ticks()[i] = std::max(held->ticks()[i], other.held->ticks()[i]);
 }
 
 std::pair<bool, bool> Clock::compare(const Clock &other) const {
-  size_t common = std::min(ticks.size(), other.ticks.size());
+  size_t common = std::min(size(), other.size());
   // Without branches, so that many are compared at a time.
   unsigned isMore = 0, isLess = 0;
   for (size_t i = 0; i < common; ++i) {
-    isMore |= ticks[i] > other.ticks[i];
-    isLess |= ticks[i] < other.ticks[i];
+    Tick here = held->ticks()[i], there = other.held->ticks()[i];
+    isMore |= here > there;
+    isLess |= here < there;
   }
-  auto hasAny = [&](const std::vector<Tick> &of) {
-    return std::any_of(of.begin() + common, of.end(), [](Tick tick) { return tick != 0; });
+  auto hasAny = [&](const Clock &of) {
+    for (size_t i = common, end = of.size(); i < end; ++i)
+      if (of.held->ticks()[i] != 0)
+        return true;
+    return false;
   };
-  return {isMore || hasAny(ticks), isLess || hasAny(other.ticks)};
+  return {isMore || hasAny(*this), isLess || hasAny(other)};
+}
+
+Clock Clock::merge(const Clock &a, const Clock &b) {
+  if (a.isSame(b) || b.isEmpty())
+    return a;
+  if (a.isEmpty())
+    return b;
+  auto [isMore, isLess] = a.compare(b);
+  if (!isMore || !isLess)
+    return isMore ? a : b;
+  Clock made = a;
+  made.own(b.size());
+  made.join(b);
+  return made;
 }
 
 void Clocks::join(const Clocks &other) {
@@ -39,108 +81,72 @@ void Clocks::join(const Clocks &other) {
   reached.join(other.reached);
 }
 
-void Clocks::join(const Knowledge &knows) {
-  auto add = [](Clock &clock, const std::shared_ptr<const Clock> &known) {
-    if (known)
-      clock.join(*known);
-  };
-  add(done, knows.done);
-  add(visible, knows.visible);
-  add(fenced, knows.fenced);
-  add(heard, knows.heard);
-  add(reached, knows.reached);
+HappensBefore::HappensBefore(unsigned threads, unsigned lanes, bool keepsTensor)
+    : lanes(lanes), keepsTensor(keepsTensor), views(threads) {}
+
+size_t HappensBefore::HashNames::operator()(const Names &names) const {
+  auto first = reinterpret_cast<uintptr_t>(names.first);
+  auto second = reinterpret_cast<uintptr_t>(names.second);
+  return first / alignof(std::max_align_t) * 31 + second / alignof(std::max_align_t);
 }
 
-HappensBefore::HappensBefore(unsigned threads, unsigned lanes) : lanes(lanes), views(threads) {
-  for (View &view : views) {
-    view.knows = {nothing, nothing, nothing, nothing, nothing};
-    view.behind = view.knows;
-  }
-}
-
-size_t
-HappensBefore::PairHash::operator()(const std::pair<const Clock *, const Clock *> &pair) const {
-  auto first = reinterpret_cast<uintptr_t>(pair.first);
-  auto second = reinterpret_cast<uintptr_t>(pair.second);
-  return first / alignof(Clock) * 31 + second / alignof(Clock);
-}
-
-/// What both have.
-static std::shared_ptr<const Clock> merge(const std::shared_ptr<const Clock> &a,
-                                          const std::shared_ptr<const Clock> &b) {
-  auto [isMore, isLess] = a->compare(*b);
-  if (!isMore || !isLess)
-    return isMore ? a : b;
-  auto made = std::make_shared<Clock>(*a);
-  made->join(*b);
-  return made;
-}
-
-HappensBefore::Shared HappensBefore::join(const Shared &a, const Shared &b) {
+void HappensBefore::learn(Clock &known, const Clock &told) {
   // Of few agents it costs less to make it than to look it up.
-  constexpr size_t few = 64;
-  if (a == b)
-    return a;
-  if (a->size() <= few && b->size() <= few)
-    return merge(a, b);
+  constexpr size_t few = 128;
+  if (known.isSame(told) || told.isEmpty())
+    return;
+  if (known.size() <= few && told.size() <= few) {
+    known = Clock::merge(known, told);
+    return;
+  }
   // Those who meet come one behind the other.
   for (const Joined &last : recent)
-    if (last.a == a && last.b == b)
-      return last.both;
+    if (last.a.isSame(known) && last.b.isSame(told)) {
+      known = last.both;
+      return;
+    }
   std::rotate(recent.begin(), recent.end() - 1, recent.end());
-  Shared both = find(a, b);
-  recent.front() = {a, b, both};
-  return both;
+  recent.front() = {known, told, find(known, told)};
+  known = recent.front().both;
 }
 
-HappensBefore::Shared HappensBefore::find(const Shared &a, const Shared &b) {
+const Clock &HappensBefore::find(const Clock &a, const Clock &b) {
   constexpr size_t most = 1024;
   if (joined.size() > most)
     joined.clear();
-  auto [at, isNew] = joined.try_emplace({a.get(), b.get()});
+  auto [at, isNew] = joined.try_emplace({a.getName(), b.getName()});
   if (isNew)
-    at->second = {a, b, merge(a, b)};
+    at->second = {a, b, Clock::merge(a, b)};
   return at->second.both;
 }
 
-Knowledge HappensBefore::join(const Knowledge &a, const Knowledge &b) {
-  return {join(a.done, b.done), join(a.visible, b.visible), join(a.fenced, b.fenced),
-          join(a.heard, b.heard), join(a.reached, b.reached)};
+void HappensBefore::learn(Clocks &known, const Clocks &told) {
+  learn(known.done, told.done);
+  learn(known.visible, told.visible);
+  learn(known.fenced, told.fenced);
+  learn(known.heard, told.heard);
+  learn(known.reached, told.reached);
 }
 
 //===- Threads ------------------------------------------------------------------------------===//
 
-/// A clock that is nobody else's.
-static Clock &own(std::shared_ptr<const Clock> &clock) {
-  if (!clock)
-    clock = std::make_shared<Clock>();
-  else if (clock.use_count() > 1)
-    clock = std::make_shared<Clock>(*clock);
-  return const_cast<Clock &>(*clock); // made as one that changes
+static void raise(Clock &clock, Agent agent, Tick tick) {
+  if (tick > 0 && clock.get(agent) < tick)
+    clock.raise(agent, tick);
 }
 
-static void raise(std::shared_ptr<const Clock> &clock, Agent agent, Tick tick) {
-  if (tick > 0 && (!clock || clock->get(agent) < tick))
-    own(clock).raise(agent, tick);
-}
-
-void HappensBefore::tell(Place &place, const Knowledge &knows) const {
-  auto add = [&](Shared &to, const Shared &last, const Shared &from) {
-    if (last == from || from == nothing)
+void HappensBefore::tell(Place &place, const Clocks &knows) const {
+  auto add = [](Clock &to, Clock &last, const Clock &from) {
+    if (last.isSame(from))
       return;
-    if (!to)
-      to = from;
-    else if (to.use_count() == 1)
-      own(to).join(*from);
-    else
-      to = merge(to, from);
+    to.join(from);
+    last = from;
   };
   add(place.knows.done, place.last.done, knows.done);
   add(place.knows.visible, place.last.visible, knows.visible);
   add(place.knows.fenced, place.last.fenced, knows.fenced);
   add(place.knows.heard, place.last.heard, knows.heard);
   add(place.knows.reached, place.last.reached, knows.reached);
-  place.last = knows;
 }
 
 void HappensBefore::release(Agent thread, Place &place) {
@@ -169,16 +175,7 @@ void HappensBefore::release(Agent thread, Place &place) {
 void HappensBefore::acquire(Agent thread, Place &place) {
   if (!times.empty())
     times[thread] = std::max(times[thread], place.time);
-  Knowledge &knows = views[thread].knows;
-  auto learn = [&](Shared &known, const Shared &told) {
-    if (told)
-      known = join(known, told);
-  };
-  learn(knows.done, place.knows.done);
-  learn(knows.visible, place.knows.visible);
-  learn(knows.fenced, place.knows.fenced);
-  learn(knows.heard, place.knows.heard);
-  learn(knows.reached, place.knows.reached);
+  learn(views[thread].knows, place.knows);
   if (watched) {
     views[thread].byWatched.join(place.byWatched);
     if (isWatched())
@@ -187,9 +184,8 @@ void HappensBefore::acquire(Agent thread, Place &place) {
 }
 
 void HappensBefore::hear(Agent thread, const Clock &others) {
-  Shared &heard = views[thread].knows.heard;
-  if (!heard->covers(others))
-    heard = merge(heard, std::make_shared<Clock>(others));
+  Clock &heard = views[thread].knows.heard;
+  heard = Clock::merge(heard, others);
 }
 
 void HappensBefore::meet(const std::vector<Agent> &threads) {
@@ -206,7 +202,7 @@ void HappensBefore::fence(Agent thread) {
   if (watched)
     view.byWatched.visible.join(view.byWatched.done);
   if (isWatched()) {
-    view.byWatched.visible.join(*view.knows.done);
+    view.byWatched.visible.join(view.knows.done);
     view.visibleByWatched = view.tick;
   }
   view.visible = view.tick++;
@@ -218,7 +214,7 @@ void HappensBefore::fenceGlobal(Agent thread) {
   if (watched)
     view.byWatched.reached.join(view.byWatched.done);
   if (isWatched()) {
-    view.byWatched.reached.join(*view.knows.done);
+    view.byWatched.reached.join(view.knows.done);
     view.reachedByWatched = view.tick;
   }
   view.reached = view.tick++;
@@ -241,10 +237,9 @@ void HappensBefore::publishWarp(Agent thread) {
   View &view = views[thread];
   bool isOwn = isWatched();
   for (Agent lane = thread / lanes * lanes, end = lane + lanes; lane < end; ++lane) {
-    raise(view.knows.reached, lane, view.knows.done->get(lane));
+    raise(view.knows.reached, lane, view.knows.done.get(lane));
     if (watched)
-      view.byWatched.reached.raise(lane,
-                                   (isOwn ? *view.knows.done : view.byWatched.done).get(lane));
+      view.byWatched.reached.raise(lane, (isOwn ? view.knows.done : view.byWatched.done).get(lane));
   }
 }
 
@@ -269,14 +264,13 @@ void HappensBefore::fenceAfter(Agent thread) {
 Agent HappensBefore::addQueue(const char *work) {
   Queue queue;
   queue.work = work;
-  queue.given = queue.behind = {nothing, nothing, nothing, nothing, nothing};
   queues.push_back(std::move(queue));
   return Agent(views.size() + queues.size() - 1);
 }
 
 Event HappensBefore::start(Agent queue, Agent thread, Proxy proxy) {
   Queue &of = queues[queue - views.size()];
-  of.given = join(of.given, views[thread].knows);
+  learn(of.given, views[thread].knows);
   if (watched)
     of.givenByWatched.join(views[thread].byWatched);
   if (!times.empty())
@@ -302,18 +296,20 @@ Tick HappensBefore::commit(Agent queue) {
 void HappensBefore::end(Agent queue, Tick tick, Place &place) {
   Queue &of = queues[queue - views.size()];
   of.ended = std::max(of.ended, tick);
-  for (; !of.closed.empty() && of.closed.front().tick <= tick; of.closed.pop_front()) {
-    const Queue::Closed &closed = of.closed.front();
-    of.behind = closed.given;
-    of.behindWatched.join(closed.byWatched);
-    if (closed.isWatched)
-      of.watched = closed.tick;
+  auto next = of.closed.begin();
+  for (; next != of.closed.end() && next->tick <= tick; ++next) {
+    of.behind = next->given;
+    of.behindWatched.join(next->byWatched);
+    if (next->isWatched)
+      of.watched = next->tick;
   }
+  of.closed.erase(of.closed.begin(), next);
   of.told = 0;
   tell(place, of.behind);
   place.time = std::max(place.time, of.time);
   raise(place.knows.done, queue, tick);
-  raise(place.knows.fenced, queue, tick);
+  if (keepsTensor)
+    raise(place.knows.fenced, queue, tick);
   if (watched) {
     place.byWatched.join(of.behindWatched);
     place.byWatched.done.raise(queue, of.watched);
@@ -339,7 +335,7 @@ bool HappensBefore::hasEnded(const Event &event) const {
 //===- What is known ------------------------------------------------------------------------===//
 
 bool HappensBefore::knows(Agent thread, const Event &event) const {
-  return event.agent == thread || views[thread].knows.done->get(event.agent) >= event.tick;
+  return event.agent == thread || views[thread].knows.done.get(event.agent) >= event.tick;
 }
 
 bool HappensBefore::follows(Agent thread, const Event &event, const Event &earlier) const {
@@ -349,8 +345,8 @@ bool HappensBefore::follows(Agent thread, const Event &event, const Event &earli
   if (earlier.agent == event.agent || earlier.agent == thread ||
       (isUse && !isQueue(earlier.agent) && earlier.agent / lanes == thread / lanes))
     return true;
-  const Knowledge &behind = views[thread].behind;
-  return (isUse ? behind.fenced : behind.done)->get(earlier.agent) >= earlier.tick;
+  const Clocks &behind = views[thread].behind;
+  return (isUse ? behind.fenced : behind.done).get(earlier.agent) >= earlier.tick;
 }
 
 bool HappensBefore::finds(Agent thread, const Event &write) const {
@@ -358,7 +354,7 @@ bool HappensBefore::finds(Agent thread, const Event &write) const {
     return knows(thread, write);
   if (write.agent == thread)
     return views[thread].visible >= write.tick;
-  return views[thread].knows.visible->get(write.agent) >= write.tick;
+  return views[thread].knows.visible.get(write.agent) >= write.tick;
 }
 
 bool HappensBefore::isBehindWatched(Agent thread, const Event &event, const Event &earlier) const {

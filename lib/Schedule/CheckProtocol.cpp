@@ -1,4 +1,5 @@
 // Proves of each realised kernel, on small instances, that its roles keep to their channels.
+#include "Protocol/Decoded.h"
 #include "Protocol/Replay.h"
 #include "Protocol/Rounds.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
@@ -27,23 +28,23 @@ static bool hasPairs(WarpGroupsOp groups) {
 
 /// Numbers that tell what a trace does from what others do: each event with those in front of it,
 /// and how often the ring was gone round by then.
-static SmallVector<uint64_t> getSteps(ArrayRef<ChannelOp> channels, const protocol::Trace &trace) {
+static SmallVector<uint64_t> getSteps(ArrayRef<protocol::ChannelFacts> channels,
+                                      const protocol::Trace &trace) {
   SmallVector<uint64_t> steps;
   constexpr unsigned kInFront = 3;
   constexpr int64_t kRounds = 2;
   std::array<uint64_t, kInFront> inFront = {};
   uint64_t who = protocol::getName({trace.role, trace.copy, trace.program, trace.skips});
   for (const protocol::Event &event : trace.events) {
-    ChannelOp channel = event.usesChannel() ? channels[event.channel] : ChannelOp();
-    int64_t depth = channel ? channel.getType().getDepth() : 1;
-    int64_t round = channel                ? std::min(event.position / depth, kRounds)
+    int64_t depth = event.usesChannel() ? channels[event.channel].depth : 0;
+    int64_t round = depth > 0              ? std::min(event.position / depth, kRounds)
                     : event.isWaitForOwn() ? event.position
                                            : 0;
     uint64_t step = protocol::getName({uint64_t(reinterpret_cast<uintptr_t>(event.op)),
                                        uint64_t(event.kind) << 8 | uint64_t(event.who),
                                        uint64_t(reinterpret_cast<uintptr_t>(event.piece)),
                                        uint64_t(event.slot), event.buffer, uint64_t(round)});
-    for (const protocol::Reach &reach : event.reaches)
+    for (const protocol::Reach &reach : trace.getReaches(event))
       step = protocol::getName({step, reach.programs, uint64_t(reach.bytes)});
     steps.push_back(protocol::getName({who, step, inFront[0], inFront[1], inFront[2]}));
     inFront = {step, inFront[0], inFront[1]};
@@ -57,7 +58,7 @@ namespace {
 class Checker {
 public:
   explicit Checker(WarpGroupsOp groups)
-      : groups(groups), overlaps(groups), followed(groups), rounds(groups),
+      : groups(groups), decoded(groups), rounds(groups),
         cluster(getClusterExtents(cast<KernelOp>(groups->getParentOp()))),
         sharesTiles(protocol::sharesTiles(groups)), usesPairs(hasPairs(groups)) {}
   LogicalResult run();
@@ -69,13 +70,12 @@ private:
   LogicalResult checkPublishing();
 
   WarpGroupsOp groups;
-  protocol::Overlaps overlaps;
-  protocol::Followed followed;
-  protocol::Memo memo;
+  protocol::Decoded decoded;
   protocol::Rounds rounds;
   bool isChecked = false;
-  /// The steps that were gone through.
-  DenseSet<uint64_t> played;
+  /// The names of the steps that were gone through, of the traces that they are in, and of all that
+  /// roles did on an instance.
+  DenseSet<uint64_t> played, traced, done;
   Operation *tooLong = nullptr;
   /// Programs that share tiles out are looked at together; of all others one alone.
   std::array<int64_t, 3> cluster;
@@ -87,22 +87,23 @@ private:
 
 /// The traces of all roles and their copies, of each of these programs.
 FailureOr<std::vector<protocol::Trace>> Checker::traceAll(ArrayRef<protocol::Instance> programs) {
-  size_t copies = 0, number = 0;
-  for (unsigned role = 0; role < groups.getRoles().size(); ++role)
-    copies += groups.getRole(role).getCopies();
+  size_t copies = 0, first = 0;
+  for (auto role : groups.getRoles().getAsRange<RoleAttr>())
+    copies += role.getCopies();
   std::vector<protocol::Trace> traces(copies * programs.size());
   // What the two programs of a pair do together, they do each in its own way.
   size_t count = usesPairs ? 1 : programs.size();
-  for (unsigned role = 0; role < groups.getRoles().size(); ++role)
-    for (unsigned copy = 0; copy < groups.getRole(role).getCopies(); ++copy, ++number)
-      for (size_t first = 0; first < programs.size(); first += count) {
-        FailureOr<std::vector<protocol::Trace>> made = protocol::trace(
-            groups, role, copy, programs.slice(first, count), overlaps, followed, memo);
-        if (failed(made))
-          return failure();
-        for (auto [i, trace] : llvm::enumerate(*made))
-          traces[(first + i) * copies + number] = std::move(trace);
-      }
+  for (unsigned role = 0; role < groups.getRoles().size(); ++role) {
+    for (size_t program = 0; program < programs.size(); program += count) {
+      FailureOr<std::vector<protocol::Trace>> made =
+          protocol::trace(decoded, role, programs.slice(program, count));
+      if (failed(made))
+        return failure();
+      for (auto [i, trace] : llvm::enumerate(*made))
+        traces[(program + i % count) * copies + first + trace.copy] = std::move(trace);
+    }
+    first += groups.getRole(role).getCopies();
+  }
   return traces;
 }
 
@@ -127,12 +128,18 @@ LogicalResult Checker::checkOn(const protocol::Instance &launch) {
         "multiply together, got one that steps over some");
   rounds.add(*traces);
   isChecked |= instance.getExtent(0, 0) > 0;
-  FailureOr<protocol::Order> order = protocol::play(groups, *traces, instance);
+  // What all do hangs on nothing else of an instance.
+  uint64_t name = 0;
+  for (const protocol::Trace &trace : *traces)
+    name = protocol::getName({name, trace.name});
+  if (!done.insert(name).second)
+    return success();
+  FailureOr<protocol::Order> order = protocol::play(decoded, *traces, instance);
   if (failed(order))
     return failure();
   if (!playSteps(*traces))
     return success();
-  protocol::Replay replay(groups, *traces, overlaps, instance);
+  protocol::Replay replay(decoded, *traces, instance);
   if (failed(replay.run(*order)))
     return failure();
   for (const protocol::Trace &trace : *traces)
@@ -143,10 +150,10 @@ LogicalResult Checker::checkOn(const protocol::Instance &launch) {
 
 /// What roles have done already, one step behind another, need not be ordered again.
 bool Checker::playSteps(ArrayRef<protocol::Trace> traces) {
-  SmallVector<ChannelOp> channels = protocol::getChannels(groups);
   size_t before = played.size();
   for (const protocol::Trace &trace : traces)
-    played.insert_range(getSteps(channels, trace));
+    if (traced.insert(trace.name).second)
+      played.insert_range(getSteps(decoded.channels, trace));
   return played.size() > before;
 }
 

@@ -9,7 +9,7 @@
 //     %skipped = uses of the ring by programs %p - (n - 1) * step to %p - step that there are
 //     scf.for %i = 0 to %skipped { tile.next %ring }       one tile.advance, once slots are values
 //     …
-#include "Protocol/Protocol.h"
+#include "Protocol/Numbers.h"
 #include "Turns.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Schedule/Passes.h"

@@ -19,8 +19,8 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
+#include <new>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -43,9 +43,24 @@ struct Event {
   }
 };
 
+/// Of each agent, up to which tick what it did is known. Who has the same knowledge holds the same
+/// ticks, which are copied before they change for one of them. One thread at a time uses the clocks
+/// of an order, so these are counted without locks.
 class Clock {
 public:
-  Tick get(Agent agent) const { return agent < ticks.size() ? ticks[agent] : 0; }
+  Clock() = default;
+  Clock(const Clock &other) : held(other.held) {
+    if (held)
+      ++held->holders;
+  }
+  Clock(Clock &&other) noexcept : held(std::exchange(other.held, nullptr)) {}
+  Clock &operator=(Clock other) noexcept {
+    std::swap(held, other.held);
+    return *this;
+  }
+  ~Clock() { drop(); }
+
+  Tick get(Agent agent) const { return agent < size() ? held->ticks()[agent] : 0; }
   void raise(Agent agent, Tick tick);
   void join(const Clock &other);
   /// Whether it has something that the other one has not, and the other one something that it has
@@ -53,25 +68,37 @@ public:
   std::pair<bool, bool> compare(const Clock &other) const;
   /// Whether it knows all that another does.
   bool covers(const Clock &other) const { return !compare(other).second; }
-  bool isEmpty() const { return ticks.empty(); }
-  size_t size() const { return ticks.size(); }
+  bool isEmpty() const { return !held; }
+  size_t size() const { return held ? held->size : 0; }
+  /// Whether both hold the same ticks, or none; and a name of these.
+  bool isSame(const Clock &other) const { return held == other.held; }
+  const void *getName() const { return held; }
+  /// What both have: the ticks of one of them, if it has all.
+  static Clock merge(const Clock &a, const Clock &b);
 
 private:
-  std::vector<Tick> ticks;
+  /// In front of so many ticks.
+  struct Ticks {
+    uint32_t holders, size;
+    Tick *ticks() { return reinterpret_cast<Tick *>(this + 1); }
+  };
+  bool isAlone() const { return held->holders == 1; }
+  /// Makes them its own, and at least so many.
+  void own(size_t size);
+  void drop() {
+    if (held && --held->holders == 0)
+      ::operator delete(held);
+  }
+
+  Ticks *held = nullptr;
 };
 
 /// What one knows: what was done, what of it an engine finds, what of accesses to tensor memory has
 /// been told behind a fence, what was heard of agents of other orders (GridOrder.h), and what of
-/// global memory an engine finds, or others find who hear of it beyond a block. Null is nothing.
-struct Knowledge {
-  std::shared_ptr<const Clock> done, visible, fenced, heard, reached;
-};
-
-/// A part of what one knows.
+/// global memory an engine finds, or others find who hear of it beyond a block.
 struct Clocks {
   Clock done, visible, fenced, heard, reached;
   void join(const Clocks &other);
-  void join(const Knowledge &knows);
 };
 
 /// Orders at some sites, of which is asked whether anything stands behind anything by way of them:
@@ -83,8 +110,9 @@ struct Watch {
 
 class HappensBefore {
 public:
-  /// Threads are the first agents; so many that follow one another are a warp.
-  explicit HappensBefore(unsigned threads, unsigned lanes = 1);
+  /// Threads are the first agents; so many that follow one another are a warp. Where nobody asks
+  /// for uses of tensor memory, the clock of those need not be kept.
+  explicit HappensBefore(unsigned threads, unsigned lanes = 1, bool keepsTensor = true);
   /// Where in the program the agents are that do something now, for reports.
   void setSite(uint32_t number) { site = number; }
   uint32_t getSite() const { return site; }
@@ -105,20 +133,15 @@ public:
   class Place {
   public:
     /// Up to which tick what an agent did is told here; and what is of agents of other orders.
-    Tick told(Agent agent) const { return knows.done ? knows.done->get(agent) : 0; }
-    Tick reachedBy(Agent agent) const { return knows.reached ? knows.reached->get(agent) : 0; }
-    const Clock &getHeard() const {
-      static const Clock nothing;
-      return knows.heard ? *knows.heard : nothing;
-    }
+    Tick told(Agent agent) const { return knows.done.get(agent); }
+    Tick reachedBy(Agent agent) const { return knows.reached.get(agent); }
+    const Clock &getHeard() const { return knows.heard; }
     const Clocks &getByWatched() const { return byWatched; }
 
   private:
     friend class HappensBefore;
-    /// What was told here, each null until something is, and what was joined last. A clock that
-    /// others have, too, is copied before it changes.
-    Knowledge knows, last;
-    Clocks byWatched; ///< what is told by way of watched orders
+    Clocks knows, last; ///< what was told here, and what was joined last
+    Clocks byWatched;   ///< what is told by way of watched orders
     uint64_t time = 0;
   };
   /// Has a thread know what another one knows, and nothing else: it stands for a new one.
@@ -127,7 +150,7 @@ public:
   void acquire(Agent thread, Place &place);
   /// A thread hears of agents of other orders; and what it has heard.
   void hear(Agent thread, const Clock &others);
-  const Clock &heard(Agent thread) const { return *views[thread].knows.heard; }
+  const Clock &heard(Agent thread) const { return views[thread].knows.heard; }
   /// All of them know what each of them did.
   void meet(const std::vector<Agent> &threads);
   /// An engine that this thread, or who hears of it, starts from now on finds what is known here.
@@ -172,7 +195,7 @@ public:
   bool knows(Agent thread, const Event &event) const;
   /// Whether that was visible when it was told.
   bool sees(Agent thread, const Event &event) const {
-    return event.agent == thread || views[thread].knows.visible->get(event.agent) >= event.tick;
+    return event.agent == thread || views[thread].knows.visible.get(event.agent) >= event.tick;
   }
   /// Whether what a thread does, or starts, now stands behind something: it knows of that, and of
   /// uses of tensor memory the fences stand between, unless they are of one queue or one warp.
@@ -182,7 +205,7 @@ public:
   bool findsGlobal(Agent thread, const Event &write) const {
     const View &view = views[thread];
     return (write.agent == thread && view.reached >= write.tick) ||
-           view.knows.reached->get(write.agent) >= write.tick;
+           view.knows.reached.get(write.agent) >= write.tick;
   }
   /// Whether what a thread does, or starts, now stands behind something, or finds it, by way of a
   /// watched order; and what it knows so.
@@ -190,14 +213,13 @@ public:
   const Clocks &knowsByWatched(Agent thread) const { return views[thread].byWatched; }
 
 private:
-  using Shared = std::shared_ptr<const Clock>;
   struct View {
-    Knowledge knows;
+    Clocks knows;
     Tick tick = 1, told = 0;
     /// Up to which tick others' engines find what it wrote, its accesses to tensor memory stand
     /// before what it tells, and engines, or all others, find what it wrote to global memory.
     Tick visible = 0, fenced = 0, reached = 0;
-    Knowledge behind; ///< what its uses of tensor memory stand behind
+    Clocks behind; ///< what its uses of tensor memory stand behind
     /// The same, by way of watched orders.
     Clocks byWatched, behindWatched;
     Tick visibleByWatched = 0, fencedByWatched = 0, reachedByWatched = 0;
@@ -209,29 +231,26 @@ private:
     /// What those knew who gave it work: up to now, at the end of each tick, of those that ended.
     struct Closed {
       Tick tick;
-      Knowledge given;
+      Clocks given;
       Clocks byWatched;
       bool isWatched; ///< itself
     };
-    Knowledge given;
-    std::deque<Closed> closed;
-    Knowledge behind;
+    Clocks given;
+    std::vector<Closed> closed;
+    Clocks behind;
     Clocks givenByWatched, behindWatched;
     Tick watched = 0; ///< the last that has ended whose commit is watched
     /// What a thread was told of the end of this tick, if nothing has ended since.
     Tick told = 0;
     Place end;
   };
-  void tell(Place &place, const Knowledge &knows) const;
-  struct PairHash {
-    size_t operator()(const std::pair<const Clock *, const Clock *> &pair) const;
-  };
-  Shared join(const Shared &a, const Shared &b);
-  Knowledge join(const Knowledge &a, const Knowledge &b);
-  Shared find(const Shared &a, const Shared &b);
+  void tell(Place &place, const Clocks &knows) const;
+  void learn(Clock &known, const Clock &told);
+  void learn(Clocks &known, const Clocks &told);
+  const Clock &find(const Clock &a, const Clock &b);
 
   const unsigned lanes;
-  const Shared nothing = std::make_shared<Clock>();
+  const bool keepsTensor;
   uint32_t site = 0;
   std::shared_ptr<Watch> watched;
   std::vector<uint64_t> times; ///< by thread; empty if they are not kept
@@ -239,9 +258,13 @@ private:
   std::vector<Queue> queues;
   /// Many threads learn the same: what two clocks make is kept for a while.
   struct Joined {
-    Shared a, b, both;
+    Clock a, b, both;
   };
-  std::unordered_map<std::pair<const Clock *, const Clock *>, Joined, PairHash> joined;
+  using Names = std::pair<const void *, const void *>;
+  struct HashNames {
+    size_t operator()(const Names &names) const;
+  };
+  std::unordered_map<Names, Joined, HashNames> joined;
   std::array<Joined, 2> recent;
 };
 

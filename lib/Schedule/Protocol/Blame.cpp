@@ -22,7 +22,7 @@ LogicalResult Replay::refuse(Operation *op, const Twine &expected, const Piece &
   for (auto &[at, says] : notes)
     error.attachNote(at->getLoc()) << says;
   if (piece.channel)
-    noteRing(error, channels[*piece.channel]);
+    noteRing(error, channels[*piece.channel].op);
   else
     error.attachNote(piece.owner->getLoc()) << "the buffer";
   describe(error, groups, instance);

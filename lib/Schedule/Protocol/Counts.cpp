@@ -20,11 +20,6 @@ ChannelOp kiln::protocol::getChannel(WarpGroupsOp groups, unsigned capture) {
   return groups.getCaptures()[capture].getDefiningOp<ChannelOp>();
 }
 
-SmallVector<ChannelOp> kiln::protocol::getChannels(WarpGroupsOp groups) {
-  return llvm::map_to_vector(groups.getCaptures(),
-                             [](Value capture) { return capture.getDefiningOp<ChannelOp>(); });
-}
-
 unsigned kiln::protocol::getCapture(Value value) {
   return cast<BlockArgument>(value).getArgNumber();
 }

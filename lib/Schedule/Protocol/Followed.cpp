@@ -40,13 +40,21 @@ static void findSources(Value value, SmallVectorImpl<Value> &sources) {
 
 Followed::Followed(WarpGroupsOp groups) {
   SmallVector<Value> values;
+  auto append = [&](Value value) {
+    if (value)
+      values.push_back(value);
+  };
   auto isNumber = [](Value value) { return value.getType().isIntOrIndexOrFloat(); };
   groups->walk([&](Operation *op) {
     if (isa<scf::ForOp>(op))
       values.append(op->operand_begin(), op->operand_begin() + 3);
     else if (isa<scf::IfOp, scf::ConditionOp>(op))
       values.push_back(op->getOperand(0));
-    else if (op->getNumRegions() == 0 ? isa<CopyInOp>(op) || matters(op) : isa<PutOp>(op))
+    else if (auto copy = dyn_cast<CopyInOp>(op))
+      append(copy.getMask()); // where it copies from, nobody asks
+    else if (isa<CopyOutOp>(op))
+      return;
+    else if (op->getNumRegions() == 0 ? matters(op) : isa<PutOp>(op))
       llvm::append_range(values, llvm::make_filter_range(op->getOperands(), isNumber));
   });
   DenseSet<Value> seen;

@@ -62,13 +62,13 @@ static uint64_t getKind(Operation *op) {
 
 void Tracer::nameResults(Operation *op) {
   for (Value value : op->getResults())
-    known.erase(value);
+    known(value) = {};
   auto isNamed = [](Type type) {
     return isa<RankedTensorType>(type) || type.isIntOrIndexOrFloat();
   };
   if (!isMemoryEffectFree(op) || !llvm::all_of(op->getResultTypes(), isNamed))
     return;
-  auto [kind, isNew] = memo.kinds.try_emplace(op);
+  auto [kind, isNew] = decoded.kinds.try_emplace(op);
   if (isNew)
     kind->second = getKind(op);
   uint64_t name = kind->second;
@@ -96,7 +96,7 @@ void Tracer::nameResults(Operation *op) {
 /// The whole numbers that the kernel's of a type are compared with, or if none are, those of any
 /// type; the least first.
 ArrayRef<int64_t> Tracer::getCompared(Type type) {
-  auto [at, isNew] = memo.compared.try_emplace(type);
+  auto [at, isNew] = decoded.compared.try_emplace(type);
   if (!isNew)
     return at->second;
   SmallVector<int64_t> alike, all;
@@ -119,15 +119,15 @@ ArrayRef<int64_t> Tracer::getCompared(Type type) {
 void Tracer::setNamed(Value value, uint64_t name) {
   Type type = value.getType();
   if (!type.isIntOrIndex()) {
-    known[value] = {Known::Named, int64_t(name)};
+    known(value) = {Known::Named, int64_t(name)};
     return;
   }
   result.draws = true;
-  known[value] = {Known::Number, instance.draw(name, type, getCompared(type))};
+  known(value) = {Known::Number, instance.draw(name, type, getCompared(type))};
 }
 
 /// What a role has of its tensors, and no other.
 void Tracer::nameOwn(Value value) {
-  diverges |= together.size() > 1;
+  diverges |= hasPrograms();
   setNamed(value, getName({result.role, uint64_t(counts++), instance.getNumber()}));
 }

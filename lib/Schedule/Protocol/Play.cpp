@@ -1,6 +1,6 @@
 // Runs the traces of all roles against one another, and the instances they are made for.
 #include "../Trip.h"
-#include "Protocol.h"
+#include "Decoded.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -123,127 +123,139 @@ void kiln::protocol::describe(InFlightDiagnostic &error, WarpGroupsOp groups,
 //===- Play ---------------------------------------------------------------------------------===//
 
 namespace {
+/// What was done to one use of a channel, or to one meeting: arrivals that fill and release it, and
+/// of a use which copies of other programs may fill, bytes that are announced and brought.
+struct Use {
+  int64_t filled = 0, released = 0, announced = 0, brought = 0;
+  /// By program: how many of its arrivals.
+  SmallVector<int64_t, 1> told;
+};
+
 /// What all traces have done so far: of each program of a cluster, or of the only one.
 struct State {
-  State(WarpGroupsOp groups, int64_t programs) : groups(groups), isShared(programs > 1) {}
+  State(const Decoded &decoded, int64_t programs)
+      : groups(decoded.groups), channels(decoded.channels), programs(programs),
+        uses(programs * channels.size()), met(programs * groups.getRoles().size()) {
+    for (RoleAttr role : groups.getRoles().getAsRange<RoleAttr>())
+      copies.push_back(role.getCopies());
+  }
 
   bool mayGo(const Trace &trace, const Event &event) {
     if (event.kind == Event::Meet)
-      return met[getMeeting(trace, event)] == groups.getRole(trace.role).getCopies();
+      return getMeeting(trace, event) == copies[trace.role];
     bool isGet = event.kind == Event::Get;
     if (!isGet && event.kind != Event::Put && event.kind != Event::Acquire)
       return true;
-    ChannelOp channel = channels[event.channel];
-    if (channel.getType().getOwn())
+    const ChannelFacts &channel = channels[event.channel];
+    if (channel.isOwn)
       return true;
     if (isGet) {
-      Use use = getUse(trace.program, event.channel, event.position);
-      return filled[use] == int64_t(channel.getFull()) && announced[use] == brought[use];
+      const Use &use = getUse(trace.program, event.channel, event.position);
+      return use.filled == channel.full && use.announced == use.brought;
     }
-    int64_t before = event.position - channel.getType().getDepth();
-    return before < 0 ||
-           released[getUse(trace.program, event.channel, before)] == int64_t(channel.getEmpty());
+    int64_t before = event.position - channel.depth;
+    return before < 0 || getUse(trace.program, event.channel, before).released == channel.empty;
   }
   void arrive(const Trace &trace, const Event &event) {
     if (event.kind == Event::Meet)
-      ++met[getMeeting(trace, event)];
+      ++getMeeting(trace, event);
   }
   /// Gives the number of a program that a put, or the dots into what is acquired, reach before it
   /// has released the slot, if any.
   std::optional<unsigned> go(const Trace &trace, const Event &event) {
     if (event.kind == Event::Put || event.kind == Event::Acquire)
-      return findUntold(trace, event, getBefore(event));
-    RoleAttr role = groups.getRole(trace.role);
+      return findUntold(trace, event, event.position - channels[event.channel].depth);
     if (event.kind == Event::Fill) {
-      fill(trace, event, countArrivals(role, event.op));
-      for (const Reach &reach : event.reaches)
+      fill(trace, event);
+      for (const Reach &reach : trace.getReaches(event))
         for (unsigned program : getPrograms(reach.programs))
-          brought[getUse(getCounting(program, event), event.channel, event.position)] +=
-              reach.bytes;
+          getUse(getCounting(program, event), event.channel, event.position).brought += reach.bytes;
     } else if (event.kind == Event::Release) {
-      Use use = getUse(trace.program, event.channel, event.position);
-      int64_t arrivals = countArrivals(role, event.op);
-      if (event.reaches.empty())
-        released[use] += arrivals;
-      for (const Reach &reach : event.reaches)
-        for (unsigned program : getPrograms(reach.programs)) {
-          Use there = getUse(program, event.channel, event.position);
-          released[there] += arrivals;
-          told[{there.first, {there.second, trace.program}}] += arrivals;
-        }
+      release(trace, event);
     }
     return std::nullopt;
   }
   /// By as many as must, and by every program that is reached.
   bool isReleased(const Trace &trace, const Event &event) {
-    return released[getUse(trace.program, event.channel, event.position)] ==
-               int64_t(channels[event.channel].getEmpty()) &&
+    const Use &use = getUse(trace.program, event.channel, event.position);
+    return use.released == channels[event.channel].empty &&
            !findUntold(trace, event, event.position);
   }
 
 private:
-  /// A channel of a program, and which use of it.
-  using Use = std::pair<unsigned, int64_t>;
-  Use getUse(unsigned program, unsigned channel, int64_t position) {
-    return {program * unsigned(groups.getCaptures().size()) + channel, position};
+  /// Of a channel of a program.
+  Use &getUse(unsigned program, unsigned channel, int64_t position) {
+    std::vector<Use> &all = uses[program * channels.size() + channel];
+    if (all.size() <= size_t(position))
+      all.resize(position + 1);
+    return all[position];
   }
-  Use getMeeting(const Trace &trace, const Event &event) {
-    return {trace.program * unsigned(groups.getRoles().size()) + trace.role, event.position};
+  int64_t &getMeeting(const Trace &trace, const Event &event) {
+    std::vector<int64_t> &all = met[trace.program * copies.size() + trace.role];
+    if (all.size() <= size_t(event.position))
+      all.resize(event.position + 1);
+    return all[event.position];
   }
-  bool isOfPair(const Event &event) { return channels[event.channel].getType().getPair(); }
+  bool isOfPair(const Event &event) { return channels[event.channel].isOfPair; }
   /// At whose barriers the bytes that reach a program count, and who releases its slots.
   unsigned getCounting(unsigned program, const Event &event) {
     return isOfPair(event) ? getFirstOfPair(program) : program;
   }
+  int64_t countArrivals(const Trace &trace, const Event &event) {
+    return protocol::countArrivals(groups.getRole(trace.role), event.op);
+  }
   /// A slot is told of being full, and of how many bytes must come. Of two programs that fill one
   /// together the first announces what both bring; sums both of them tell both.
-  void fill(const Trace &trace, const Event &event, int64_t arrivals) {
-    unsigned first = getCounting(trace.program, event), programs = isOfPair(event) ? 2 : 1;
+  void fill(const Trace &trace, const Event &event) {
+    unsigned first = getCounting(trace.program, event), telling = isOfPair(event) ? 2 : 1;
     auto put = dyn_cast<PutOp>(event.op);
+    int64_t arrivals = countArrivals(trace, event);
     if (put && !put.getBytes() && isOfPair(event)) {
-      filled[getUse(first, event.channel, event.position)] += arrivals;
+      getUse(first, event.channel, event.position).filled += arrivals;
       return;
     }
     if (!put) {
-      for (unsigned program = first; program < first + programs; ++program)
-        filled[getUse(program, event.channel, event.position)] += arrivals;
+      for (unsigned program = first; program < first + telling; ++program)
+        getUse(program, event.channel, event.position).filled += arrivals;
       return;
     }
     if (first != trace.program)
       return;
-    Use use = getUse(first, event.channel, event.position);
-    filled[use] += arrivals;
-    if (isShared)
-      announced[use] += programs * put.getBytes();
+    Use &use = getUse(first, event.channel, event.position);
+    use.filled += arrivals;
+    if (programs > 1)
+      use.announced += telling * int64_t(put.getBytes());
   }
-  /// The use of the slot before this one; negative if there is none.
-  int64_t getBefore(const Event &event) {
-    return event.position - channels[event.channel].getType().getDepth();
-  }
-  bool isReleasedByCommit(unsigned channel) {
-    return llvm::any_of(groups.getBodies(), [&](Region &region) {
-      return llvm::any_of(region.getArgument(channel).getUsers(), [](Operation *user) {
-        auto release = dyn_cast<ReleaseOp>(user);
-        return release && release.getCommit();
-      });
-    });
+  void release(const Trace &trace, const Event &event) {
+    int64_t arrivals = countArrivals(trace, event);
+    ArrayRef<Reach> reaches = trace.getReaches(event);
+    if (reaches.empty())
+      getUse(trace.program, event.channel, event.position).released += arrivals;
+    for (const Reach &reach : reaches)
+      for (unsigned program : getPrograms(reach.programs)) {
+        Use &there = getUse(program, event.channel, event.position);
+        there.released += arrivals;
+        there.told.resize(programs);
+        there.told[trace.program] += arrivals;
+      }
   }
   /// A program that is reached and has not told of having released a use.
   std::optional<unsigned> findUntold(const Trace &trace, const Event &event, int64_t position) {
-    if (position < 0)
+    if (position < 0 || programs == 1)
       return std::nullopt;
-    Use use = getUse(trace.program, event.channel, position);
+    const Use &use = getUse(trace.program, event.channel, position);
+    const ChannelFacts &channel = channels[event.channel];
     auto isTold = [&](unsigned program) {
-      return told[{use.first, {use.second, program}}] >= countReleases(groups, event.channel);
+      return (use.told.empty() ? 0 : use.told[program]) >= channel.releases;
     };
-    for (const Reach &reach : event.reaches)
+    for (const Reach &reach : trace.getReaches(event))
       for (unsigned program : getPrograms(reach.programs))
         if (!isTold(getCounting(program, event)))
           return program;
     unsigned first = getCounting(trace.program, event);
     if (event.kind == Event::Acquire && isOfPair(event)) {
       // What dots read, one gives back for both.
-      unsigned telling = isReleasedByCommit(event.channel) ? 1 : 2;
+      unsigned telling = channel.isReleasedByCommit ? 1 : 2;
       for (unsigned program = first; program < first + telling; ++program)
         if (!isTold(program))
           return program;
@@ -251,13 +263,12 @@ private:
     return std::nullopt;
   }
 
-  using Counts = DenseMap<Use, int64_t>;
   WarpGroupsOp groups;
-  SmallVector<ChannelOp> channels = getChannels(groups);
-  bool isShared;
-  Counts filled, released, met, announced, brought;
-  /// Of a use, by whom.
-  DenseMap<std::pair<unsigned, std::pair<int64_t, unsigned>>, int64_t> told;
+  ArrayRef<ChannelFacts> channels;
+  int64_t programs;
+  SmallVector<int64_t> copies;           ///< by role
+  std::vector<std::vector<Use>> uses;    ///< by program and capture
+  std::vector<std::vector<int64_t>> met; ///< by program and role
 };
 } // namespace
 
@@ -268,9 +279,10 @@ int64_t kiln::protocol::countArrivals(RoleAttr role, Operation *op) {
   return isOfEachWarp && !OneThreadOp::encloses(op) ? role.getWarps() : 1;
 }
 
-FailureOr<Order> kiln::protocol::play(WarpGroupsOp groups, ArrayRef<Trace> traces,
+FailureOr<Order> kiln::protocol::play(const Decoded &decoded, ArrayRef<Trace> traces,
                                       const Instance &instance) {
-  State state(groups, instance.getClusterPrograms());
+  WarpGroupsOp groups = decoded.groups;
+  State state(decoded, instance.getClusterPrograms());
   Order order;
   SmallVector<size_t> next(traces.size());
   SmallVector<bool> hasArrived(traces.size());

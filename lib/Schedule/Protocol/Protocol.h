@@ -54,6 +54,8 @@
 
 namespace kiln::protocol {
 
+class Decoded;
+
 /// One launch, as a program of it sees it: what stands for each scalar that only a launch knows.
 struct Instance {
   /// Which program of how many; where those of clusters work together, which cluster.
@@ -79,6 +81,8 @@ struct Instance {
   /// Of those that work together, how many there are, and which of them this is; of others one
   /// alone is looked at.
   std::array<int64_t, 3> cluster = {1, 1, 1}, place = {0, 0, 0};
+  /// Of the role that is run, which copy.
+  unsigned copy = 0;
 
   int64_t getProgram(tile::Axis axis) const {
     unsigned i = unsigned(axis);
@@ -103,35 +107,8 @@ struct Instance {
 std::vector<Instance> getInstances();
 void describe(mlir::InFlightDiagnostic &error, tile::WarpGroupsOp groups, const Instance &instance);
 
-/// The number that a value is, if it is known.
-using GetNumber = llvm::function_ref<std::optional<int64_t>(mlir::Value)>;
-
-/// What folders make of an op's operands: a number, or a value that the result is the same as.
-struct Folded {
-  std::optional<int64_t> number;
-  mlir::Value same;
-};
-Folded fold(mlir::Operation *op, GetNumber getNumber);
-
 /// The name of what follows from all of these.
 uint64_t getName(std::initializer_list<uint64_t> parts);
-
-/// The view's argument and the place there of what was loaded from a place that is known, which all
-/// roles find the same.
-struct LoadedPlace {
-  unsigned argument;
-  llvm::SmallVector<int64_t> place;
-};
-std::optional<LoadedPlace> findLoaded(tile::ToScalarOp scalar, GetNumber getNumber);
-
-/// The channel through which a number goes to other roles, and the bits that it has there.
-struct HandedOver {
-  unsigned channel, bits;
-};
-std::optional<HandedOver> findHandedOver(mlir::Value number);
-/// Whether what goes through a channel of one element has a name: a real, or what becomes of a
-/// tensor and goes as it is.
-bool hasName(tile::WarpGroupsOp groups, unsigned channel);
 
 /// Programs of the cluster, a bit each, and what goes to each of them: bytes, or an arrival.
 struct Reach {
@@ -182,8 +159,9 @@ struct Event {
   int64_t slot = 0;
   unsigned buffer = 0;
   mlir::Operation *piece = nullptr;
-  /// Of a put, a copy or a release where programs of a cluster share tiles out; none of all others.
-  llvm::ArrayRef<Reach> reaches = {};
+  /// Of a put, a copy or a release where programs of a cluster share tiles out, the number of what
+  /// it reaches, from 1 on; of all others 0.
+  unsigned reaches = 0;
 
   /// Whether it waits until no more than some of a copy's own are under way.
   bool isWaitForOwn() const { return kind == WaitPuts || kind == WaitDots || kind == WaitStores; }
@@ -224,9 +202,11 @@ inline constexpr int64_t kMostSteps = 1 << 18;
 
 struct Trace {
   unsigned role = 0, copy = 0;
-  std::vector<Event> events = {};
   /// In the cluster.
   unsigned program = 0;
+  /// Those of a role's copies and programs that do alike are the same.
+  std::shared_ptr<const std::vector<Event>> shared = {};
+  llvm::ArrayRef<Event> events = {};
   /// Where it was given up, if it has too many steps to be followed.
   mlir::Operation *tooLong = nullptr;
   /// Whether some number in it was drawn, of which there may be others.
@@ -236,18 +216,14 @@ struct Trace {
   /// The barriers it has come to that publish, outside of puts and not for global memory.
   llvm::SmallSetVector<mlir::Operation *, 8> publishing = {};
   /// What events reach.
-  std::vector<std::shared_ptr<const std::vector<Reach>>> reached = {};
-};
+  std::vector<llvm::SmallVector<Reach, 2>> reached = {};
+  /// What follows from all that it does, and from who does it.
+  uint64_t name = 0;
 
-/// What is the same for each trace of a kernel, found once: which ops matter, what ops do as far as
-/// names tell, which channels warps copy into, what numbers are compared with, by their type, and
-/// through which channel a number goes to others.
-struct Memo {
-  llvm::DenseMap<mlir::Operation *, bool> mattering, meeting;
-  llvm::DenseMap<mlir::Operation *, uint64_t> kinds;
-  llvm::DenseMap<unsigned, bool> copiedByWarps;
-  llvm::DenseMap<mlir::Type, llvm::SmallVector<int64_t>> compared;
-  llvm::DenseMap<mlir::Value, std::optional<HandedOver>> handedOver;
+  llvm::ArrayRef<Reach> getReaches(const Event &event) const {
+    return event.reaches ? llvm::ArrayRef<Reach>(reached[event.reaches - 1])
+                         : llvm::ArrayRef<Reach>();
+  }
 };
 
 /// Events of all traces in an order in which they may happen, each with the number of its trace.
@@ -256,13 +232,12 @@ using Order = std::vector<std::pair<unsigned, const Event *>>;
 /// Of a kernel that makes its channels already, whether it does so in front of the roles.
 mlir::LogicalResult checkPrepared(tile::WarpGroupsOp groups);
 mlir::LogicalResult checkCounts(tile::WarpGroupsOp groups);
-/// Of a copy in each of the programs that work together, by their numbers. Those that go the same
-/// way are run once, for all: all but what their copies and releases reach is alike.
-mlir::FailureOr<std::vector<Trace>> trace(tile::WarpGroupsOp groups, unsigned role, unsigned copy,
-                                          llvm::ArrayRef<Instance> programs,
-                                          const Overlaps &overlaps, const Followed &followed,
-                                          Memo &memo);
-mlir::FailureOr<Order> play(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces,
+/// Of all copies of a role in each of the programs that work together, by their numbers, copy by
+/// copy. Those that go the same way are run once, for all: all but what their copies and releases
+/// reach is alike.
+mlir::FailureOr<std::vector<Trace>> trace(Decoded &decoded, unsigned role,
+                                          llvm::ArrayRef<Instance> programs);
+mlir::FailureOr<Order> play(const Decoded &decoded, llvm::ArrayRef<Trace> traces,
                             const Instance &instance);
 
 /// Whether other roles or later ops may wait for what an op, or one inside it, does; what has none
@@ -280,8 +255,6 @@ int64_t countReleases(tile::WarpGroupsOp groups, unsigned capture);
 
 /// The channel that a captured value is, or null.
 tile::ChannelOp getChannel(tile::WarpGroupsOp groups, unsigned capture);
-/// That of each of them.
-llvm::SmallVector<tile::ChannelOp> getChannels(tile::WarpGroupsOp groups);
 /// A note where a ring is made.
 void noteRing(mlir::InFlightDiagnostic &error, tile::ChannelOp channel);
 /// How many arrivals at its slot's barrier a put or a release by one copy is.

@@ -19,26 +19,26 @@ static bool startsCommitted(const Trace &trace) {
   });
 }
 
-Replay::Replay(WarpGroupsOp groups, ArrayRef<Trace> traces, const Overlaps &overlaps,
-               const Instance &instance)
-    : groups(groups), traces(traces), overlaps(overlaps), instance(instance),
+Replay::Replay(const Decoded &decoded, ArrayRef<Trace> traces, const Instance &instance)
+    : groups(decoded.groups), channels(decoded.channels), traces(traces),
+      overlaps(decoded.overlaps), ownMemory(decoded.ownMemory), instance(instance),
       publishes(traces.size()),
       asksPhases(llvm::any_of(traces, [](const Trace &trace) { return trace.skips; })) {
   // Two lanes of a warp, one of another, and what makes dots into tensor memory.
   firstThread.push_back(0);
   for (const Trace &trace : traces) {
-    bool hasWarps = groups.getRole(trace.role).getWarps() > 1;
-    firstThread.push_back(firstThread.back() + 2 + hasWarps + startsCommitted(trace));
+    hasWarps.push_back(groups.getRole(trace.role).getWarps() > 1);
+    firstThread.push_back(firstThread.back() + 2 + hasWarps.back() + startsCommitted(trace));
     programs = std::max(programs, trace.program + 1);
   }
   addPieces();
   ghost = firstThread.back();
   stranger = ghost + 1;
   Agent threads = stranger + 1;
-  order = std::make_unique<analysis::HappensBefore>(threads);
+  order = std::make_unique<analysis::HappensBefore>(threads, /*lanes=*/1, /*keepsTensor=*/false);
   history.resize(cells);
   queues.resize(ghost);
-  phases.resize(programs * groups.getCaptures().size() * 2);
+  phases.resize(programs * channels.size() * 2);
   if (asksPhases)
     for (size_t i = 0; i < 2 * pieces.size(); ++i)
       barriers.push_back(order->addQueue());
@@ -55,11 +55,10 @@ Replay::Replay(WarpGroupsOp groups, ArrayRef<Trace> traces, const Overlaps &over
 
 SmallVector<analysis::Agent, 3> Replay::getThreads(unsigned trace, Event::Who who) {
   Agent first = firstThread[trace];
-  bool hasWarps = groups.getRole(traces[trace].role).getWarps() > 1;
   SmallVector<Agent, 3> threads = {first};
   if (who == Event::All)
     threads.push_back(first + 1);
-  if (who != Event::First && hasWarps)
+  if (who != Event::First && hasWarps[trace])
     threads.push_back(first + 2);
   return threads;
 }
@@ -91,7 +90,7 @@ void Replay::waitFor(unsigned trace, const Event &event, QueueKind kind) {
 //===- Barriers -----------------------------------------------------------------------------===//
 
 Replay::Phase &Replay::getPhase(unsigned program, Side side, unsigned channel, int64_t position) {
-  size_t at = getCounting(program, channel) * groups.getCaptures().size() + channel;
+  size_t at = getCounting(program, channel) * channels.size() + channel;
   std::deque<Phase> &all = phases[2 * at + side];
   while (all.size() <= size_t(position))
     all.emplace_back();
@@ -100,11 +99,10 @@ Replay::Phase &Replay::getPhase(unsigned program, Side side, unsigned channel, i
 
 /// Some of the arrivals at one phase, which ends with the last of them.
 void Replay::arrive(unsigned program, Side side, const Event &event, int64_t arrivals) {
-  ChannelOp channel = channels[event.channel];
+  const ChannelFacts &channel = channels[event.channel];
   Phase &phase = getPhase(program, side, event.channel, event.position);
   phase.arrivals += arrivals;
-  if (!asksPhases ||
-      phase.arrivals != int64_t(side == Full ? channel.getFull() : channel.getEmpty()))
+  if (!asksPhases || phase.arrivals != (side == Full ? channel.full : channel.empty))
     return;
   size_t piece = &getSlot(program, event.channel, event.slot) - pieces.data();
   Agent barrier = barriers[2 * piece + side];
@@ -112,11 +110,11 @@ void Replay::arrive(unsigned program, Side side, const Event &event, int64_t arr
 }
 
 LogicalResult Replay::wait(unsigned trace, const Event &event, Side side, int64_t position) {
-  ChannelOp channel = channels[event.channel];
+  const ChannelFacts &channel = channels[event.channel];
   if (position < 0)
     return success();
   unsigned program = traces[trace].program;
-  int64_t depth = channel.getType().getDepth(), ended = position / depth;
+  int64_t depth = channel.depth, ended = position / depth;
   SmallVector<Agent, 3> threads = getThreads(trace, event.who);
   if (asksPhases && ended > 0) {
     size_t piece = &getSlot(program, event.channel, event.slot) - pieces.data();
@@ -130,7 +128,7 @@ LogicalResult Replay::wait(unsigned trace, const Event &event, Side side, int64_
                                  << " when it waits for use " << position
                                  << " in the same slot, since a barrier's parity does not tell "
                                     "phases that are two apart, got nothing that orders them";
-      noteRing(error, channel);
+      noteRing(error, channel.op);
       describe(error, groups, instance);
       return failure();
     }
@@ -147,8 +145,7 @@ LogicalResult Replay::get(unsigned trace, const Event &event) {
   if (event.kind != Event::Get) {
     piece.use = event.position;
     if (!own)
-      return wait(trace, event, Empty,
-                  event.position - channels[event.channel].getType().getDepth());
+      return wait(trace, event, Empty, event.position - channels[event.channel].depth);
     piece.puts[traces[trace].copy] = event.position;
     ++piece.held;
     return success();
@@ -167,8 +164,8 @@ LogicalResult Replay::get(unsigned trace, const Event &event) {
 
 /// Programs that a copy, or a release, reaches: the own one, unless it says others.
 static SmallVector<unsigned, 8> getReached(const Trace &trace, const Event &event) {
-  uint64_t reached = event.reaches.empty() ? uint64_t(1) << trace.program : 0;
-  for (const Reach &reach : event.reaches)
+  uint64_t reached = trace.getReaches(event).empty() ? uint64_t(1) << trace.program : 0;
+  for (const Reach &reach : trace.getReaches(event))
     reached |= reach.programs;
   return getPrograms(reached);
 }
@@ -312,7 +309,7 @@ LogicalResult Replay::access(unsigned trace, const Event &event) {
     tellDots(trace);
   // Where two programs multiply together, what each of them has.
   SmallVector<Piece *> all = {&piece};
-  if (dot && piece.channel && channels[*piece.channel].getType().getPair())
+  if (dot && piece.channel && channels[*piece.channel].isOfPair)
     all.push_back(&getSlot(piece.program ^ 1, event.channel, event.slot));
   Event::Who who = dot && event.who == Event::All ? Event::EachWarp : event.who;
   if (event.kind == Event::Store)

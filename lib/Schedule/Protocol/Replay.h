@@ -18,7 +18,7 @@
 #ifndef KILN_LIB_SCHEDULE_PROTOCOL_REPLAY_H
 #define KILN_LIB_SCHEDULE_PROTOCOL_REPLAY_H
 
-#include "Protocol.h"
+#include "Decoded.h"
 #include "kiln/Analysis/AccessHistory.h"
 #include <deque>
 
@@ -61,12 +61,13 @@ struct Piece {
   mlir::Operation *lostTo = nullptr;
   /// What lands here.
   std::optional<analysis::Agent> queue = {};
+  /// The pieces that lie where it does.
+  llvm::SmallVector<unsigned, 2> covered = {};
 };
 
 class Replay {
 public:
-  Replay(tile::WarpGroupsOp groups, llvm::ArrayRef<Trace> traces, const Overlaps &overlaps,
-         const Instance &instance);
+  Replay(const Decoded &decoded, llvm::ArrayRef<Trace> traces, const Instance &instance);
   mlir::LogicalResult run(const Order &events);
   /// The barriers that let an engine see what it has read.
   llvm::SetVector<mlir::Operation *> needed;
@@ -79,7 +80,7 @@ private:
   struct Queue {
     std::optional<Agent> agent;
     bool isOpen = false;
-    std::deque<analysis::Tick> closed;
+    std::vector<analysis::Tick> closed;
   };
   /// One phase of a slot's barrier.
   struct Phase {
@@ -142,17 +143,16 @@ private:
   const Piece::Access *findAccess(const Piece &piece, const analysis::Event &event,
                                   std::optional<bool> isWrite = std::nullopt);
 
-  bool isOwn(const Piece &piece) {
-    return piece.channel && channels[*piece.channel].getType().getOwn();
-  }
+  bool isOwn(const Piece &piece) { return piece.channel && channels[*piece.channel].isOwn; }
   unsigned getCounting(unsigned program, unsigned channel) {
-    return channels[channel].getType().getPair() ? getFirstOfPair(program) : program;
+    return channels[channel].isOfPair ? getFirstOfPair(program) : program;
   }
 
   tile::WarpGroupsOp groups;
-  llvm::SmallVector<tile::ChannelOp> channels = getChannels(groups);
+  llvm::ArrayRef<ChannelFacts> channels;
   llvm::ArrayRef<Trace> traces;
   const Overlaps &overlaps;
+  llvm::ArrayRef<std::pair<mlir::Operation *, unsigned>> ownMemory;
   const Instance &instance;
   unsigned programs = 1;
   std::vector<Piece> pieces;
@@ -163,6 +163,7 @@ private:
   /// By trace: its first thread, and behind them the first agent that is none of theirs; and the
   /// barriers that it has come to that publish.
   llvm::SmallVector<Agent> firstThread;
+  llvm::SmallVector<bool> hasWarps; ///< more than one in each copy
   std::vector<std::vector<mlir::Operation *>> publishes;
   std::vector<std::array<Queue, kNumQueues>> queues; ///< by thread
   std::vector<std::deque<Phase>> phases;             ///< by program, capture and side

@@ -36,11 +36,11 @@ unsigned Replay::countCells(unsigned capture, unsigned &ofWriter) {
 }
 
 void Replay::addSlots(unsigned capture) {
-  ChannelOp channel = channels[capture];
+  ChannelOp channel = channels[capture].op;
   bool isOfSums = channel.getType().getAccumulator() != nullptr;
   unsigned ofWriter = kWriters, count = isOfSums ? kWriters : countCells(capture, ofWriter);
   for (unsigned program = 0; program < programs; ++program) {
-    firstSlot[program * groups.getCaptures().size() + capture] = pieces.size();
+    firstSlot[program * channels.size() + capture] = pieces.size();
     for (int64_t slot = 0; slot < int64_t(channel.getType().getDepth()); ++slot) {
       Piece piece{channel, program, capture, isOfSums};
       piece.ofBuffer = count;
@@ -53,29 +53,27 @@ void Replay::addSlots(unsigned capture) {
 }
 
 void Replay::addPieces() {
-  firstSlot.resize(programs * groups.getCaptures().size());
-  for (unsigned i = 0; i < groups.getCaptures().size(); ++i)
-    if (channels[i])
+  firstSlot.resize(programs * channels.size());
+  for (unsigned i = 0; i < channels.size(); ++i)
+    if (channels[i].op)
       addSlots(i);
   for (Value capture : groups.getCaptures())
     if (auto alloc = capture.getDefiningOp<AllocOp>())
       for (unsigned program = 0; program < programs; ++program)
         addPiece({alloc, program, {}, false, false, 0, kWriters, kWriters, kWriters});
-  for (auto [role, region] : llvm::enumerate(groups.getBodies()))
-    region.walk([&, role = role](Operation *op) {
-      bool isAlloc = isa<AllocOp>(op);
-      if (!isAlloc && overlaps.of(op).empty())
-        return;
-      for (auto [i, trace] : llvm::enumerate(traces))
-        if (trace.role == role) {
-          byTrace[{op, unsigned(i)}] = pieces.size();
-          addPiece({op, trace.program, {}, false, true, 0, kWriters, kWriters, kWriters});
-        }
-    });
+  for (auto [op, role] : ownMemory)
+    for (auto [i, trace] : llvm::enumerate(traces))
+      if (trace.role == role) {
+        byTrace[{op, unsigned(i)}] = pieces.size();
+        addPiece({op, trace.program, {}, false, true, 0, kWriters, kWriters, kWriters});
+      }
+  for (Piece &piece : pieces)
+    for (Operation *other : overlaps.of(piece.owner))
+      llvm::append_range(piece.covered, byOwner[{other, piece.program}]);
 }
 
 Piece &Replay::getSlot(unsigned program, unsigned channel, int64_t slot) {
-  return pieces[firstSlot[program * groups.getCaptures().size() + channel] + slot];
+  return pieces[firstSlot[program * channels.size() + channel] + slot];
 }
 
 Piece &Replay::getPiece(unsigned trace, const Event &event) {
@@ -146,13 +144,12 @@ LogicalResult Replay::read(unsigned trace, Agent agent, const analysis::Event &b
 
 LogicalResult Replay::write(unsigned trace, Agent agent, const analysis::Event &by, Piece &piece,
                             const Event &event, bool all) {
-  for (Operation *other : overlaps.of(piece.owner))
-    for (unsigned number : byOwner[{other, piece.program}])
-      if (pieces[number].held > 0)
-        return refuse(event.op,
-                      "expected a place of shared memory that nobody needs, got that of a ring "
-                      "with slots that are filled and not released",
-                      pieces[number], {});
+  for (unsigned number : piece.covered)
+    if (pieces[number].held > 0)
+      return refuse(event.op,
+                    "expected a place of shared memory that nobody needs, got that of a ring "
+                    "with slots that are filled and not released",
+                    pieces[number], {});
   auto [first, count] = getCells(piece, trace, agent, event.buffer, all);
   // Several copies of one put each fill a part of theirs.
   if (isa<PutOp>(event.op->getParentOp())) {
@@ -181,17 +178,16 @@ LogicalResult Replay::write(unsigned trace, Agent agent, const analysis::Event &
 /// What lies where this piece does is written over, in whatever parts.
 LogicalResult Replay::cover(unsigned trace, Agent agent, const analysis::Event &by, Piece &piece,
                             const Event &event) {
-  for (Operation *other : overlaps.of(piece.owner))
-    for (unsigned number : byOwner[{other, piece.program}]) {
-      Piece &covered = pieces[number];
-      for (analysis::ByteHistory &cell : getHistory(covered.first, covered.cells))
-        if (std::optional<Clash> clash = cell.update(*order, agent, by)) {
-          const Piece::Access *access = findAccess(covered, clash->other);
-          return refuseOther(event.op, covered, access ? access->op : other);
-        }
-      covered.accesses.push_back({by, true, trace, event.op, /*isOfOther=*/true});
-      covered.lostTo = event.op;
-    }
+  for (unsigned number : piece.covered) {
+    Piece &covered = pieces[number];
+    for (analysis::ByteHistory &cell : getHistory(covered.first, covered.cells))
+      if (std::optional<Clash> clash = cell.update(*order, agent, by)) {
+        const Piece::Access *access = findAccess(covered, clash->other);
+        return refuseOther(event.op, covered, access ? access->op : covered.owner);
+      }
+    covered.accesses.push_back({by, true, trace, event.op, /*isOfOther=*/true});
+    covered.lostTo = event.op;
+  }
   return success();
 }
 
@@ -204,7 +200,7 @@ LogicalResult Replay::checkLast() {
     order->know(thread, stranger);
     order->acquire(thread, getPhase(piece.program, Empty, *piece.channel, piece.use).place);
     analysis::Event by = order->now(thread);
-    by.proxy = isFilledByEngine(groups, *piece.channel) ? Proxy::Async : Proxy::Generic;
+    by.proxy = channels[*piece.channel].isFilledByEngine ? Proxy::Async : Proxy::Generic;
     for (analysis::ByteHistory &cell : getHistory(piece.first, piece.cells))
       if (std::optional<Clash> clash = writeCell(cell, thread, by))
         return blame(std::nullopt, nullptr, piece, *clash, /*isWrite=*/true);

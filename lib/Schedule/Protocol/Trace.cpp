@@ -14,132 +14,149 @@ using namespace kiln;
 using namespace kiln::protocol;
 using namespace kiln::tile;
 
-LogicalResult Tracer::runBlock(Block &block) {
-  for (Operation &op : block) {
-    bool isEnd = &op == &block.back() && op.hasTrait<OpTrait::IsTerminator>();
-    if (!isEnd && failed(runOp(&op)))
-      return failure();
+FailureOr<std::vector<Trace>> Tracer::run() {
+  constexpr unsigned kMany = 256; // about as many events as a small role has
+  events.reserve(kMany);
+  for (auto [number, value] : decoded.constants[result.role])
+    values[number] = {Known::Number, value};
+  Region &region = groups.getBodies()[result.role];
+  for (auto [capture, argument] : llvm::zip(groups.getCaptures(), region.getArguments())) {
+    if (argument.getType().isIntOrIndex())
+      known(argument) = {Known::Number, instance.getScalar(groups, argument.getArgNumber())};
+    else if (isa<FloatType>(argument.getType()))
+      setNamed(argument, getName({argument.getArgNumber()}));
+    if (auto alloc = capture.getDefiningOp<AllocOp>())
+      known(argument) = {Known::Alloc, 0, 0, alloc};
   }
-  return success();
+  if (failed(runBody(result.role)) && !result.tooLong)
+    return failure();
+  if ((!result.tooLong && failed(checkEnd())) || diverges)
+    return failure();
+  return makeTraces();
 }
 
-bool Tracer::matters(Operation *op) {
-  auto [at, isNew] = memo.mattering.try_emplace(op);
-  if (isNew)
-    at->second = protocol::matters(op);
-  return at->second;
-}
-
-bool Tracer::meetsOthers(Operation *op) {
-  auto [at, isNew] = memo.meeting.try_emplace(op);
-  if (isNew)
-    at->second = meetsOtherCopies(op);
-  return at->second;
-}
-
-LogicalResult Tracer::step(Operation *op) {
+LogicalResult Tracer::count(Operation *op, unsigned ops) {
   if (diverges)
     return failure();
-  if (++steps <= kMostSteps)
+  steps += ops;
+  if (steps <= kMostSteps)
     return success();
   result.tooLong = op;
   return failure();
 }
 
-LogicalResult Tracer::runOp(Operation *op) {
-  if (failed(step(op)))
-    return failure();
-  // Most steps compute numbers, which lie nowhere and meet nobody.
-  if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
-    return followed.contains(op) ? runScalar(op) : success();
-  useScratch(op);
-  if (!isa<BarrierOp>(op) && meetsOthers(op)) {
+LogicalResult Tracer::runBody(unsigned body) {
+  for (const Step &step : decoded.bodies[body].steps)
+    if (failed(count(step.op, step.ops)) || failed(run(step)))
+      return failure();
+  steps += decoded.bodies[body].opsBehind;
+  return success();
+}
+
+LogicalResult Tracer::run(const Step &step) {
+  Operation *op = step.op;
+  if (step.usesScratch)
+    useScratch(op);
+  switch (step.kind) {
+  case Step::Nothing:
+  case Step::FillSlot:
+    return success();
+  case Step::Compute:
+  case Step::Choose:
+    return compute(step) ? success() : runScalar(op);
+  case Step::Scalar:
+    return runScalar(op);
+  case Step::Meet:
     add(Event::Meet, op).position = meetings++;
     return runScalar(op);
+  case Step::For:
+    return runLoop(step);
+  case Step::While:
+    return runWhile(step);
+  case Step::If:
+    return runIf(step);
+  case Step::OneThread: {
+    bool isOfEachWarp = cast<OneThreadOp>(op).getEachWarp();
+    llvm::SaveAndRestore<Event::Who> saved(acting, isOfEachWarp ? Event::EachWarp : Event::First);
+    return runBody(step.bodies[0]);
   }
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return runLoop(loop);
-  if (auto loop = dyn_cast<scf::WhileOp>(op))
-    return runWhile(loop);
-  if (auto condition = dyn_cast<scf::IfOp>(op))
-    return runIf(condition);
-  if (auto it = dyn_cast<OneThreadOp>(op)) {
-    llvm::SaveAndRestore<Event::Who> saved(acting,
-                                           it.getEachWarp() ? Event::EachWarp : Event::First);
-    return runBlock(it.getBody().front());
+  case Step::Put:
+    return put(step);
+  case Step::Get:
+    return get(cast<GetOp>(op));
+  case Step::Acquire:
+    return acquire(cast<AcquireOp>(op));
+  case Step::Commit:
+    return commit(cast<CommitOp>(op));
+  case Step::Release:
+    return release(cast<ReleaseOp>(op));
+  case Step::Advance:
+    return advance(cast<AdvanceOp>(op));
+  case Step::StartDot:
+    return start(cast<StartDotOp>(op));
+  case Step::WaitDots:
+    return wait(cast<WaitOp>(op));
+  default:
+    return runMemory(step);
   }
-  if (auto it = dyn_cast<PutOp>(op))
-    return put(it);
-  if (auto it = dyn_cast<GetOp>(op))
-    return get(it);
-  if (auto it = dyn_cast<AcquireOp>(op))
-    return acquire(it);
-  if (auto it = dyn_cast<CommitOp>(op))
-    return commit(it);
-  if (auto it = dyn_cast<FillOp>(op))
-    return fill(it);
-  if (auto it = dyn_cast<FetchOp>(op))
-    return fetch(it);
-  if (auto it = dyn_cast<FenceOp>(op))
-    return fence(it);
-  if (auto it = dyn_cast<WaitPutsOp>(op)) {
-    add(Event::WaitPuts, op).position = it.getInFlight();
+}
+
+/// What is no loop, no channel and no dot in flight.
+LogicalResult Tracer::runMemory(const Step &step) {
+  Operation *op = step.op;
+  switch (step.kind) {
+  case Step::FillTensor:
+    return fill(cast<FillOp>(op));
+  case Step::Fetch:
+    return fetch(cast<FetchOp>(op));
+  case Step::Fence:
+    return fence(cast<FenceOp>(op));
+  case Step::WaitPuts:
+    add(Event::WaitPuts, op).position = cast<WaitPutsOp>(op).getInFlight();
+    return success();
+  case Step::Part:
+    known(op->getResult(0)) = get(cast<PartOp>(op).getBuffer());
+    return success();
+  case Step::Alloc:
+    known(op->getResult(0)) = {Known::Alloc, 0, 0, op};
+    return success();
+  case Step::Pend:
+    known(op->getResult(0)) = {Known::Pending, 0, 0, nullptr, true};
+    return success();
+  case Step::Poison: {
+    bool isPending = isa<PendingType>(op->getResult(0).getType());
+    known(op->getResult(0)) = {isPending ? Known::Pending : Known::Nothing};
     return success();
   }
-  if (auto it = dyn_cast<ReleaseOp>(op))
-    return release(it);
-  if (auto it = dyn_cast<AdvanceOp>(op))
-    return advance(it);
-  if (auto it = dyn_cast<PartOp>(op)) {
-    known[it.getResult()] = get(it.getBuffer());
-    return success();
-  }
-  if (auto it = dyn_cast<AllocOp>(op)) {
-    known[it.getResult()] = {Known::Alloc, 0, 0, op};
-    return success();
-  }
-  if (auto it = dyn_cast<PendOp>(op)) {
-    known[it.getResult()] = {Known::Pending, 0, 0, nullptr, true};
-    return success();
-  }
-  if (isa<ub::PoisonOp>(op)) {
-    known[op->getResult(0)] = {isa<PendingType>(op->getResult(0).getType()) ? Known::Pending
-                                                                            : Known::Nothing};
-    return success();
-  }
-  if (auto it = dyn_cast<StartDotOp>(op))
-    return start(it);
-  if (auto it = dyn_cast<WaitOp>(op))
-    return wait(it);
-  if (auto it = dyn_cast<ReadOp>(op)) {
-    if (failed(access(op, it.getBuffer(), Event::Read)))
+  case Step::Read:
+    if (failed(access(op, cast<ReadOp>(op).getBuffer(), Event::Read)))
       return failure();
-    readNumber(it);
+    readNumber(cast<ReadOp>(op));
+    return success();
+  case Step::Write:
+    return access(op, cast<WriteOp>(op).getBuffer(), Event::Write);
+  case Step::CopyOut:
+    return copyOut(cast<CopyOutOp>(op));
+  case Step::WaitStores: {
+    int64_t inFlight = cast<WaitStoresOp>(op).getInFlight();
+    stores = std::min(stores, inFlight);
+    add(Event::WaitStores, op).position = inFlight;
     return success();
   }
-  if (auto it = dyn_cast<WriteOp>(op))
-    return access(op, it.getBuffer(), Event::Write);
-  if (auto it = dyn_cast<CopyOutOp>(op))
-    return copyOut(it);
-  if (auto it = dyn_cast<WaitStoresOp>(op)) {
-    stores = std::min<int64_t>(stores, it.getInFlight());
-    add(Event::WaitStores, op).position = it.getInFlight();
+  case Step::Barrier:
+    meet(cast<BarrierOp>(op));
     return success();
-  }
-  if (auto it = dyn_cast<BarrierOp>(op)) {
-    meet(it);
-    return success();
-  }
-  if (isa<EndDotsOp>(op)) // behind all that it could let others do
-    return success();
-  if (auto dot = dyn_cast<DotOp>(op))
+  case Step::Dot: {
+    auto dot = cast<DotOp>(op);
     for (Value operand : {dot.getA(), dot.getB()})
       if (isa<BufferType>(operand.getType()) && failed(access(op, operand, Event::Read)))
         return failure();
-  if (op->getNumRegions() > 0 && matters(op))
+    return step.isFollowed ? runScalar(op) : success();
+  }
+  default:
     return fail(op->emitOpError("expected channels, dots in flight and barriers in scf.for, "
                                 "scf.while and scf.if alone"));
-  return followed.contains(op) ? runScalar(op) : success();
+  }
 }
 
 //===- Channels -----------------------------------------------------------------------------===//
@@ -148,7 +165,7 @@ LogicalResult Tracer::runOp(Operation *op) {
 /// of those behind it, as many as there are slots, if a later use comes first.
 LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase, Event::Kind kind) {
   unsigned index = getCapture(channel);
-  if (getChannel(groups, index).getType().getOwn())
+  if (decoded.channels[index].isOwn)
     return useOwn(op, channel, slot, phase, kind);
   Uses &own = (kind == Event::Get ? uses : puts)[index];
   own.skip(get(slot).skipped);
@@ -160,20 +177,21 @@ LogicalResult Tracer::use(Operation *op, Value channel, Value slot, Value phase,
   int64_t rounds = 2 * depth;
   int64_t behind = ((*atSlot + *atPhase * depth - next) % rounds + rounds) % rounds;
   bool isSlot = *atSlot >= 0 && *atSlot < depth && (*atPhase == 0 || *atPhase == 1);
-  if (!isSlot || behind >= depth || own.ahead.count(next + behind)) {
+  if (!isSlot || behind >= depth || llvm::is_contained(own.ahead, next + behind)) {
     InFlightDiagnostic error = op->emitOpError("expected slot ")
                                << next % depth << " and phase " << next / depth % 2 << " for use "
                                << next << " of the channel by role \"" << role.getName()
                                << "\", got slot " << *atSlot << " and phase " << *atPhase;
-    noteRing(error, getChannel(groups, index));
+    noteRing(error, decoded.channels[index].op);
     return fail(std::move(error));
   }
-  own.ahead.insert(next + behind);
-  own.close();
   int64_t position = next + behind;
-  auto [last, isFirst] = own.atSlot.try_emplace(*atSlot, *atSlot - depth);
-  result.skips |= position - last->second > depth;
-  last->second = position;
+  own.take(position);
+  while (int64_t(own.atSlot.size()) < depth)
+    own.atSlot.push_back(int64_t(own.atSlot.size()) - depth);
+  int64_t &last = own.atSlot[*atSlot];
+  result.skips |= position - last > depth;
+  last = position;
   Event &event = add(kind, op);
   event.channel = index;
   event.position = position;
@@ -192,14 +210,15 @@ LogicalResult Tracer::useOwn(Operation *op, Value channel, Value slot, Value pha
                 << depth - 1 << " and phase 0 in role \"" << role.getName()
                 << "\", whose own ring it is, got slot " << at.value_or(-1) << " and phase "
                 << atPhase.value_or(-1));
-  auto [last, isFirst] = atSlot[index].try_emplace(*at, -1);
-  if (kind == Event::Get && isFirst)
+  atSlot[index].resize(depth, -1);
+  int64_t &last = atSlot[index][*at];
+  if (kind == Event::Get && last < 0)
     return fail(op->emitOpError("expected a slot that was put, got slot ") << *at);
   if (kind == Event::Put)
-    last->second = puts[index].next++;
+    last = puts[index].next++;
   Event &event = add(kind, op);
   event.channel = index;
-  event.position = last->second;
+  event.position = last;
   event.slot = *at;
   return success();
 }
@@ -208,12 +227,12 @@ LogicalResult Tracer::get(GetOp op) {
   if (failed(use(op, op.getChannel(), op.getSlot(), op.getPhase(), Event::Get)))
     return failure();
   unsigned channel = getCapture(op.getChannel());
-  Event &event = result.events.back();
+  Event &event = events.back();
   int64_t position = event.position, slot = event.slot;
   if (op.getToStart() || op.getOneThread())
     event.who = Event::First;
   if (op.getToStart() && isSecondOfPair(op.getChannel()))
-    result.events.pop_back();
+    events.pop_back();
   if (isOfNothing(op.getChannel()))
     for (; !said.empty(); said.erase(said.begin()))
       written.erase(*said.begin());
@@ -221,28 +240,20 @@ LogicalResult Tracer::get(GetOp op) {
   bool isSum = op.getChannel().getType().getAccumulator() != nullptr;
   for (auto [i, buffer] : llvm::enumerate(op.getBuffers())) {
     Known &it =
-        known[buffer] = {isSum ? Known::Sum : Known::Slot, position, channel, nullptr, isSum};
+        known(buffer) = {isSum ? Known::Sum : Known::Slot, position, channel, nullptr, isSum};
     it.slot = slot;
     it.buffer = i;
   }
   if (op.getToStart())
     gotToStart.insert({channel, position});
   wasTold |= isSum || isReadUntilCommit(op);
-  if (isCopiedByWarps(channel))
+  if (decoded.channels[channel].isCopiedByWarps)
     unseen.insert({channel, position});
   return success();
 }
 
-/// Which buffer of a put's slot an op there fills.
-static unsigned getFilled(Operation &op) {
-  Value buffer = isa<CopyInOp>(op) ? cast<CopyInOp>(op).getBuffer() : cast<WriteOp>(op).getBuffer();
-  while (auto part = buffer.getDefiningOp<PartOp>())
-    buffer = part.getBuffer();
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  return argument ? argument.getArgNumber() : 0;
-}
-
-LogicalResult Tracer::put(PutOp op) {
+LogicalResult Tracer::put(const Step &step) {
+  auto op = cast<PutOp>(step.op);
   if (failed(use(op, op.getChannel(), op.getSlot(), op.getPhase(), Event::Put)))
     return failure();
   if (isOfNothing(op.getChannel())) {
@@ -251,17 +262,17 @@ LogicalResult Tracer::put(PutOp op) {
       return failure();
     tells = false;
   }
-  size_t first = result.events.size() - 1;
+  size_t first = events.size() - 1;
   Event::Who who = op.getBytes() > 0 ? Event::First : acting;
-  result.events[first].who = who;
-  unsigned channel = result.events[first].channel;
-  Known slot{Known::Slot, result.events[first].position, channel};
-  slot.slot = result.events[first].slot;
-  for (Operation &inner : op.getBody().front()) {
-    if (isa<CopyInOp, WriteOp>(inner)) {
-      slot.buffer = getFilled(inner);
-      add(isa<CopyInOp>(inner) ? Event::Copy : Event::Write, &inner, who, slot);
-    } else if (failed(runOp(&inner))) {
+  events[first].who = who;
+  unsigned channel = events[first].channel;
+  Known slot{Known::Slot, events[first].position, channel};
+  slot.slot = events[first].slot;
+  for (const Step &inner : decoded.bodies[step.bodies[0]].steps) {
+    if (inner.kind == Step::FillSlot) {
+      slot.buffer = inner.buffer;
+      add(isa<CopyInOp>(inner.op) ? Event::Copy : Event::Write, inner.op, who, slot);
+    } else if (failed(count(inner.op, inner.ops)) || failed(run(inner))) {
       return failure();
     }
   }
@@ -270,27 +281,32 @@ LogicalResult Tracer::put(PutOp op) {
   return instance.getClusterPrograms() > 1 ? reach(op, first) : success();
 }
 
-/// The trace of each program.
+/// A name that tells what is done from what else may be.
+static uint64_t nameEvents(ArrayRef<Event> events) {
+  uint64_t name = events.size();
+  for (const Event &event : events)
+    name = getName({name, uint64_t(reinterpret_cast<uintptr_t>(event.op)),
+                    uint64_t(event.kind) << 40 | uint64_t(event.who) << 32 | event.channel,
+                    uint64_t(reinterpret_cast<uintptr_t>(event.piece)),
+                    uint64_t(event.slot) << 32 | event.buffer, uint64_t(event.position),
+                    event.reaches});
+  return name;
+}
+
+/// Those of all copies and programs.
 std::vector<Trace> Tracer::makeTraces() {
-  std::vector<Trace> traces(together.size());
-  for (auto [i, program] : llvm::enumerate(together)) {
-    Trace &trace = traces[i];
-    trace.role = result.role;
-    trace.copy = result.copy;
-    trace.program = program.getNumber();
-    trace.tooLong = result.tooLong;
-    trace.draws = result.draws;
-    trace.skips = result.skips;
-    trace.publishing = result.publishing;
-    if (i + 1 < together.size())
-      trace.events = result.events;
-    else
-      trace.events = std::move(result.events);
+  uint64_t name = getName({nameEvents(events), result.role, result.skips});
+  result.shared = std::make_shared<const std::vector<Event>>(std::move(events));
+  result.events = *result.shared;
+  std::vector<Trace> traces(together.size(), result);
+  for (auto [i, trace] : llvm::enumerate(traces)) {
+    trace.copy = together[i].copy;
+    trace.program = together[i].getNumber();
+    trace.name = getName({name, trace.copy, trace.program});
     for (Reached &each : reached) {
-      trace.reached.push_back(
-          std::make_shared<const std::vector<Reach>>(std::move(each.byProgram[i])));
-      for (size_t event : each.events)
-        trace.events[event].reaches = *trace.reached.back();
+      for (const Reach &reach : each[i])
+        trace.name = getName({trace.name, reach.programs, uint64_t(reach.bytes)});
+      trace.reached.push_back(std::move(each[i]));
     }
   }
   return traces;
@@ -298,7 +314,7 @@ std::vector<Trace> Tracer::makeTraces() {
 
 /// Which programs the copies of a put reach, the own one without a mask.
 LogicalResult Tracer::reach(PutOp op, size_t first) {
-  std::vector<std::vector<Reach>> byProgram(together.size());
+  Reached byProgram(together.size());
   for (auto copy : op.getBody().front().getOps<CopyInOp>())
     for (auto [i, program] : llvm::enumerate(together)) {
       std::optional<int64_t> mask =
@@ -310,16 +326,15 @@ LogicalResult Tracer::reach(PutOp op, size_t first) {
       if (op.getBytes() > 0)
         byProgram[i].push_back({uint64_t(*mask), getBufferBytes(copy.getBuffer().getType())});
     }
-  SmallVector<size_t, 4> events;
-  for (size_t i = first; i < result.events.size(); ++i)
-    if (llvm::is_contained({Event::Put, Event::Copy, Event::Fill}, result.events[i].kind))
-      events.push_back(i);
-  reached.push_back({std::move(events), std::move(byProgram)});
+  reached.push_back(std::move(byProgram));
+  for (Event &event : llvm::drop_begin(events, first))
+    if (llvm::is_contained({Event::Put, Event::Copy, Event::Fill}, event.kind))
+      event.reaches = reached.size();
   return success();
 }
 
 LogicalResult Tracer::reach(ReleaseOp op) {
-  std::vector<std::vector<Reach>> byProgram(together.size());
+  Reached byProgram(together.size());
   for (auto [i, program] : llvm::enumerate(together)) {
     for (Value peer : op.getPeers()) {
       std::optional<int64_t> number = getNumberOf(get(peer), i);
@@ -331,7 +346,8 @@ LogicalResult Tracer::reach(ReleaseOp op) {
     if (byProgram[i].empty())
       byProgram[i].push_back({uint64_t(1) << program.getNumber()});
   }
-  reached.push_back({{result.events.size() - 1}, std::move(byProgram)});
+  reached.push_back(std::move(byProgram));
+  events.back().reaches = reached.size();
   return success();
 }
 
@@ -372,9 +388,10 @@ LogicalResult Tracer::release(ReleaseOp op) {
     return releaseOperand(op);
   int64_t depth = op.getChannel().getType().getDepth();
   std::optional<int64_t> slot = getNumber(op.getSlot());
-  bool isOwn = getChannel(groups, channel).getType().getOwn();
+  bool isOwn = decoded.channels[channel].isOwn;
   auto at = llvm::find_if(held[channel], [&](int64_t position) {
-    return slot && (isOwn ? atSlot[channel].count(*slot) && atSlot[channel][*slot] == position
+    return slot && (isOwn ? *slot >= 0 && *slot < int64_t(atSlot[channel].size()) &&
+                                atSlot[channel][*slot] == position
                           : position % depth == *slot);
   });
   if (at == held[channel].end())
@@ -432,9 +449,9 @@ LogicalResult Tracer::advance(AdvanceOp op) {
                 << depth - 1 << " and a phase of 0 or 1, got slot " << *slot << " and phase "
                 << *phase);
   int64_t next = *slot + *by;
-  known[op.getNextSlot()] = {Known::Number, next % depth};
-  known[op.getNextPhase()] = {Known::Number, (*phase + next / depth) % 2};
+  known(op.getNextSlot()) = {Known::Number, next % depth};
+  known(op.getNextPhase()) = {Known::Number, (*phase + next / depth) % 2};
   // Uses that are stepped over are another copy's.
-  known[op.getNextSlot()].skipped = get(op.getSlot()).skipped + (op.getBy() ? *by : 0);
+  known(op.getNextSlot()).skipped = get(op.getSlot()).skipped + (op.getBy() ? *by : 0);
   return success();
 }

@@ -35,8 +35,8 @@ LogicalResult Tracer::access(Operation *op, Value buffer, Event::Kind kind) {
     auto half = halfReleased.find({it.channel, it.value});
     if (half != halfReleased.end() && half->second == isCommitted)
       return refuseReleased(op, it);
-    if (kind == Event::Read && !getChannel(groups, it.channel).getType().getOwn() &&
-        isFilledByEngine(groups, it.channel))
+    if (kind == Event::Read && !decoded.channels[it.channel].isOwn &&
+        decoded.channels[it.channel].isFilledByEngine)
       unfenced.insert({it.channel, it.value});
   }
   add(kind, op, acting, it);
@@ -44,15 +44,14 @@ LogicalResult Tracer::access(Operation *op, Value buffer, Event::Kind kind) {
 }
 
 /// What an op has in shared memory for itself, where others have theirs.
-void Tracer::useScratch(Operation *op) {
-  if (isa<AllocOp>(op) || overlaps.of(op).empty())
-    return;
-  add(Event::Use, op).piece = op;
-}
+void Tracer::useScratch(Operation *op) { add(Event::Use, op).piece = op; }
 
 /// What runs in some order that nobody follows.
 void Tracer::useInside(Operation *op) {
-  op->walk([&](Operation *inner) { useScratch(inner); });
+  op->walk([&](Operation *inner) {
+    if (!isa<AllocOp>(inner) && !decoded.overlaps.of(inner).empty())
+      useScratch(inner);
+  });
 }
 
 LogicalResult Tracer::copyOut(CopyOutOp op) {
@@ -72,28 +71,28 @@ void Tracer::meet(BarrierOp op) {
   alone.clear();
   // What two programs write, barriers of the one do not tell the other.
   for (auto at = written.begin(); !hasAccessed && at != written.end();)
-    at = getChannel(groups, at->first).getType().getPair() ? std::next(at) : written.erase(at);
+    at = decoded.channels[at->first].isOfPair ? std::next(at) : written.erase(at);
   bool meetsOthers = meetsOtherCopies(op);
   Event &event = add(meetsOthers ? Event::Meet : Event::Barrier, op, Event::All);
   event.position = meetsOthers ? meetings++ : 0;
 }
 
 /// A role ends with nothing in its hands.
-LogicalResult Tracer::checkEnd(Region &region) {
+LogicalResult Tracer::checkEnd() {
   for (auto [channel, positions] : llvm::enumerate(held))
     if (!positions.empty())
-      return fail(getChannel(groups, channel).emitOpError("expected role \"")
+      return fail(decoded.channels[channel].op.emitOpError("expected role \"")
                   << role.getName() << "\" to release what it got, got " << positions.size()
                   << " slots that it kept");
   for (auto [channel, positions] : llvm::enumerate(acquired))
     if (!positions.empty())
-      return fail(getChannel(groups, channel).emitOpError("expected role \"")
+      return fail(decoded.channels[channel].op.emitOpError("expected role \"")
                   << role.getName() << "\" to commit what it acquired, got " << positions.size()
                   << " slots that it kept");
   for (const std::vector<Uses> *sides : {&uses, &puts})
     for (auto [channel, own] : llvm::enumerate(*sides))
       if (!own.ahead.empty())
-        return fail(getChannel(groups, channel).emitOpError("expected role \"")
+        return fail(decoded.channels[channel].op.emitOpError("expected role \"")
                     << role.getName() << "\" to leave out no use, got none of use " << own.next);
   if (dots > dotsDone)
     return fail(groups.emitOpError("expected role \"")
@@ -106,21 +105,29 @@ LogicalResult Tracer::checkEnd(Region &region) {
   return success();
 }
 
-FailureOr<std::vector<Trace>> kiln::protocol::trace(WarpGroupsOp groups, unsigned role,
-                                                    unsigned copy, ArrayRef<Instance> programs,
-                                                    const Overlaps &overlaps,
-                                                    const Followed &followed, Memo &memo) {
-  Tracer together(groups, role, copy, programs, overlaps, followed, memo);
-  FailureOr<std::vector<Trace>> traces = together.run();
-  if (succeeded(traces) || !together.hasParted())
-    return traces;
-  traces = std::vector<Trace>();
-  for (const Instance &program : programs) {
-    FailureOr<std::vector<Trace>> own =
-        Tracer(groups, role, copy, program, overlaps, followed, memo).run();
-    if (failed(own))
+FailureOr<std::vector<Trace>> kiln::protocol::trace(Decoded &decoded, unsigned role,
+                                                    ArrayRef<Instance> programs) {
+  // All together, the programs of each copy, or each by itself: as far as the role went the same
+  // way on the instances before.
+  std::vector<Instance> all;
+  for (unsigned copy = 0; copy < decoded.groups.getRole(role).getCopies(); ++copy)
+    for (Instance instance : programs) {
+      instance.copy = copy;
+      all.push_back(instance);
+    }
+  size_t &count = decoded.together[role];
+  count = std::min(count, all.size());
+  std::vector<Trace> traces;
+  while (traces.size() < all.size()) {
+    ArrayRef<Instance> next = ArrayRef(all).slice(traces.size(), count);
+    Tracer tracer(decoded, role, next);
+    FailureOr<std::vector<Trace>> made = tracer.run();
+    if (succeeded(made))
+      std::move(made->begin(), made->end(), std::back_inserter(traces));
+    else if (!tracer.hasParted())
       return failure();
-    traces->push_back(std::move(own->front()));
+    else
+      count = count > programs.size() ? programs.size() : 1;
   }
   return traces;
 }

@@ -10,27 +10,20 @@ using namespace kiln;
 using namespace kiln::protocol;
 using namespace kiln::tile;
 
-const HandedOver *Tracer::getHandedOver(Value number) {
-  auto [at, isNew] = memo.handedOver.try_emplace(number);
-  if (isNew)
-    at->second = findHandedOver(number);
-  return at->second ? &*at->second : nullptr;
-}
-
 /// The number that is handed over as a use of a channel.
 void Tracer::setHandedOver(Value value, unsigned channel, int64_t position, unsigned bits) {
   if (hasName(groups, channel)) {
-    diverges |= together.size() > 1; // each program has its own
+    diverges |= hasPrograms(); // each has its own
     return setNamed(value, getName({channel, uint64_t(position), uint64_t(instance.program),
                                     instance.getNumber()}));
   }
-  known[value] = {Known::Number, instance.getHandedOver(channel, position, bits)};
+  known(value) = {Known::Number, instance.getHandedOver(channel, position, bits)};
 }
 
 void Tracer::readNumber(ReadOp op) {
   Known buffer = get(op.getBuffer());
   RankedTensorType type = op.getType();
-  known.erase(op.getResult());
+  known(op.getResult()) = {};
   if (buffer.kind == Known::Slot && type.getNumElements() == 1)
     setHandedOver(op.getResult(), buffer.channel, buffer.value,
                   type.getElementType().getIntOrFloatBitWidth());
@@ -56,7 +49,7 @@ void Tracer::setLoaded(Value value, const LoadedPlace &loaded) {
     return setNamed(value, name);
   }
   int64_t number = instance.getLoaded(loaded.argument, loaded.place);
-  known[value] = {Known::Number, value.getType().isInteger(1) ? number % 2 : number};
+  known(value) = {Known::Number, value.getType().isInteger(1) ? number % 2 : number};
 }
 
 /// What becomes of a tensor as a number: that of its name, what was loaded, or what this role alone
@@ -64,7 +57,7 @@ void Tracer::setLoaded(Value value, const LoadedPlace &loaded) {
 void Tracer::runToScalar(ToScalarOp op) {
   Known input = get(op.getInput());
   if (input.kind == Known::Number || input.kind == Known::Varying)
-    known[op.getResult()] = input;
+    known(op.getResult()) = input;
   else if (input.kind == Known::Named)
     setNamed(op.getResult(), uint64_t(input.value));
   else if (auto loaded = findLoaded(op, [&](Value value) { return getNumber(value); }))
@@ -74,12 +67,12 @@ void Tracer::runToScalar(ToScalarOp op) {
 }
 
 /// A number of each of the programs that are run together.
-void Tracer::setVarying(Value value, ArrayRef<int64_t> numbers) {
+void Tracer::setVarying(unsigned value, ArrayRef<int64_t> numbers) {
   if (llvm::all_equal(numbers)) {
-    known[value] = {Known::Number, numbers.front()};
+    values[value] = {Known::Number, numbers.front()};
     return;
   }
-  known[value] = {Known::Varying, int64_t(varying.size())};
+  values[value] = {Known::Varying, int64_t(varying.size())};
   varying.emplace_back(numbers);
 }
 
@@ -96,38 +89,81 @@ bool Tracer::runVarying(Operation *op) {
     Folded folded = fold(op, getNumberHere);
     std::optional<int64_t> number = folded.same ? getNumberHere(folded.same) : folded.number;
     // What is more than a number goes its own way.
-    diverges |= !number;
+    diverges |= !number || (folded.same && get(folded.same).skipped != 0);
     numbers.push_back(number.value_or(0));
   }
   if (!diverges)
-    setVarying(op->getResult(0), numbers);
+    setVarying(decoded.getNumber(op->getResult(0)), numbers);
   return true;
+}
+
+/// The same of numbers that differ.
+bool Tracer::computeVarying(const Step &step, const Known &first, const Known &second) {
+  bool hasSecond = step.op->getNumOperands() > 1;
+  SmallVector<int64_t, 8> numbers;
+  for (size_t i = 0; i < together.size(); ++i) {
+    std::optional<int64_t> a = getNumberOf(first, i), b = hasSecond ? getNumberOf(second, i) : 0;
+    std::optional<int64_t> made = a && b ? protocol::compute(step.formula, *a, *b) : std::nullopt;
+    if (!made)
+      return false;
+    numbers.push_back(*made);
+  }
+  setVarying(step.result, numbers);
+  return true;
+}
+
+/// What most ops make of numbers that are the same for all, and no slots behind some that were
+/// stepped over. Whether it is that.
+bool Tracer::compute(const Step &step) {
+  auto isPlain = [](const Known &it) { return it.kind == Known::Number && it.skipped == 0; };
+  const Known &first = values[step.operands[0]], &second = values[step.operands[1]];
+  if (step.kind == Step::Choose) {
+    if (first.kind != Known::Number)
+      return false;
+    values[step.result] = values[step.operands[first.value ? 1 : 2]];
+    return true;
+  }
+  bool hasSecond = step.op->getNumOperands() > 1;
+  if (together.size() > 1 && first.skipped == 0 && second.skipped == 0)
+    if (first.kind == Known::Varying || (hasSecond && second.kind == Known::Varying))
+      return computeVarying(step, first, second);
+  if (!isPlain(first) || (hasSecond && !isPlain(second)))
+    return false;
+  std::optional<int64_t> made = protocol::compute(step.formula, first.value, second.value);
+  if (made)
+    values[step.result] = {Known::Number, *made};
+  return made.has_value();
 }
 
 /// What a launch knows, and what folders make of it.
 LogicalResult Tracer::runScalar(Operation *op) {
-  if (isa<arith::ConstantOp>(op) && known.contains(op->getResult(0)))
+  if (isa<arith::ConstantOp>(op) && get(op->getResult(0)).kind != Known::Nothing)
     return success();
   auto set = [&](int64_t value) {
-    known[op->getResult(0)] = {Known::Number, value};
+    known(op->getResult(0)) = {Known::Number, value};
     return success();
   };
   if (auto id = dyn_cast<ProgramIdOp>(op)) {
-    setVarying(id.getResult(), llvm::map_to_vector<4>(together, [&](const Instance &program) {
+    setVarying(decoded.getNumber(id.getResult()),
+               llvm::map_to_vector<4>(together, [&](const Instance &program) {
                  return program.getProgram(id.getAxis());
                }));
     return success();
   }
   if (isa<NumProgramsOp>(op))
     return set(instance.getPrograms(cast<NumProgramsOp>(op).getAxis()));
-  if (isa<CopyIdOp>(op))
-    return set(result.copy);
+  if (isa<CopyIdOp>(op)) {
+    setVarying(decoded.getNumber(op->getResult(0)),
+               llvm::map_to_vector<4>(
+                   together, [](const Instance &instance) { return int64_t(instance.copy); }));
+    return success();
+  }
   if (auto dim = dyn_cast<DimOp>(op))
     if (auto view = dyn_cast<BlockArgument>(dim.getView()))
       if (dim.getView().getType().isDynamicDim(dim.getDim()))
         return set(instance.getExtent(view.getArgNumber(), dim.getDim()));
   if (isa<ReshapeOp, ConvertLayoutOp>(op)) {
-    known[op->getResult(0)] = get(op->getOperand(0));
+    known(op->getResult(0)) = get(op->getOperand(0));
     return success();
   }
   if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndexOrFloat()) {
@@ -135,7 +171,7 @@ LogicalResult Tracer::runScalar(Operation *op) {
     return success();
   }
   Value number = op->getResult(0);
-  if (const HandedOver *its = getHandedOver(number)) {
+  if (const HandedOver *its = decoded.getHandedOver(number)) {
     setHandedOver(number, its->channel, puts[its->channel].next, its->bits);
     return success();
   }
@@ -157,11 +193,11 @@ LogicalResult Tracer::runScalar(Operation *op) {
   auto select = dyn_cast<arith::SelectOp>(op);
   std::optional<int64_t> chosen = select ? getNumber(select.getCondition()) : std::nullopt;
   if (folded.number)
-    known[number] = {Known::Number, *folded.number};
+    known(number) = {Known::Number, *folded.number};
   else if (folded.same)
-    known[number] = get(folded.same);
+    known(number) = get(folded.same);
   else if (chosen)
-    known[number] = get(*chosen ? select.getTrueValue() : select.getFalseValue());
+    known(number) = get(*chosen ? select.getTrueValue() : select.getFalseValue());
   else
     nameResults(op);
   return success();
@@ -170,21 +206,23 @@ LogicalResult Tracer::runScalar(Operation *op) {
 /// Whether a loop has nothing that another role or a later op could ask for.
 bool Tracer::canSkip(Operation *loop) {
   auto isNumber = [](Type type) { return type.isIntOrIndexOrFloat(); };
-  if (matters(loop) || llvm::any_of(loop->getResultTypes(), isNumber))
+  if (decoded.matters(loop) || llvm::any_of(loop->getResultTypes(), isNumber))
     return false;
   nameResults(loop);
   return true;
 }
 
-LogicalResult Tracer::runLoop(scf::ForOp loop) {
+LogicalResult Tracer::runLoop(const Step &step) {
+  auto loop = cast<scf::ForOp>(step.op);
+  const Body &body = decoded.bodies[step.bodies[0]];
   if (canSkip(loop))
     return useInside(loop), success();
   std::optional<int64_t> first = getNumber(loop.getLowerBound());
-  std::optional<int64_t> end = getNumber(loop.getUpperBound()), step = getNumber(loop.getStep());
-  if (!first || !end || !step || *step <= 0) {
+  std::optional<int64_t> end = getNumber(loop.getUpperBound()), by = getNumber(loop.getStep());
+  if (!first || !end || !by || *by <= 0) {
     for (Value value : loop.getResults())
-      known.erase(value);
-    if (!matters(loop))
+      known(value) = {};
+    if (!decoded.matters(loop))
       return useInside(loop), success();
     return fail(loop.emitOpError(
         "expected bounds that extents, scalar arguments, what is loaded or handed over and the "
@@ -193,24 +231,23 @@ LogicalResult Tracer::runLoop(scf::ForOp loop) {
   // Each trip runs all ops of the body: whether there are too many is known before the first.
   APInt span = APInt(128, *end, /*isSigned=*/true) - APInt(128, *first, /*isSigned=*/true);
   int64_t ops = llvm::range_size(loop.getBody()->without_terminator());
-  if ((span * ops).sgt(APInt(128, kMostSteps - steps) * *step)) {
+  if ((span * ops).sgt(APInt(128, kMostSteps - steps) * *by)) {
     result.tooLong = loop;
     return failure();
   }
   SmallVector<Known> carried;
   for (Value init : loop.getInitArgs())
     carried.push_back(get(init));
-  for (int64_t at = *first; at < *end; at += *step) {
-    known[loop.getInductionVar()] = {Known::Number, at};
-    for (auto [argument, value] : llvm::zip_equal(loop.getRegionIterArgs(), carried))
-      known[argument] = value;
-    if (failed(runBlock(*loop.getBody())))
+  for (int64_t at = *first; at < *end; at += *by) {
+    values[body.firstArgument] = {Known::Number, at};
+    llvm::copy(carried, values.begin() + body.firstArgument + 1);
+    if (failed(runBody(step.bodies[0])))
       return failure();
-    for (auto [i, value] : llvm::enumerate(loop.getBody()->getTerminator()->getOperands()))
-      carried[i] = get(value);
+    for (auto [i, value] : llvm::enumerate(body.handedOn))
+      carried[i] = values[value];
   }
   for (auto [value, last] : llvm::zip_equal(loop.getResults(), carried))
-    known[value] = last;
+    known(value) = last;
   return success();
 }
 
@@ -221,7 +258,7 @@ bool Tracer::isTold(Operation *loop) {
         auto read = dyn_cast<ReadOp>(op);
         bool isRead = read && read.getType().getNumElements() == 1;
         bool isDrawn = llvm::any_of(op->getResults(), [&](Value value) {
-          return value.getType().isIntOrIndexOrFloat() && getHandedOver(value);
+          return value.getType().isIntOrIndexOrFloat() && decoded.getHandedOver(value);
         });
         return isRead || isDrawn || isa<AtomicRMWOp>(op) ? WalkResult::interrupt()
                                                          : WalkResult::advance();
@@ -253,7 +290,8 @@ static llvm::SmallBitVector findTelling(scf::WhileOp loop) {
   return telling;
 }
 
-LogicalResult Tracer::runWhile(scf::WhileOp loop) {
+LogicalResult Tracer::runWhile(const Step &step) {
+  auto loop = cast<scf::WhileOp>(step.op);
   if (canSkip(loop))
     return useInside(loop), success();
   SmallVector<Known> carried;
@@ -286,51 +324,50 @@ LogicalResult Tracer::runWhile(scf::WhileOp loop) {
       drawnBefore = counts;
     }
     for (auto [argument, value] : llvm::zip_equal(loop.getBeforeArguments(), carried))
-      known[argument] = value;
-    if (failed(step(loop)) || failed(runBlock(*loop.getBeforeBody())))
+      known(argument) = value;
+    if (failed(count(loop, 1)) || failed(runBody(step.bodies[0])))
       return failure();
     std::optional<int64_t> goesOn = getNumber(loop.getConditionOp().getCondition());
     if (!goesOn) {
       for (Value value : loop.getResults())
-        known.erase(value);
-      if (!matters(loop))
+        known(value) = {};
+      if (!decoded.matters(loop))
         return useInside(loop), success();
       return fail(loop.emitOpError(
           "expected a condition that extents, scalar arguments, what is loaded or handed over and "
           "the program's place give, since roles must agree on its trips"));
     }
     for (auto [i, value] : llvm::enumerate(loop.getConditionOp().getArgs())) {
-      known[*goesOn ? Value(loop.getAfterArguments()[i]) : Value(loop.getResult(i))] = get(value);
+      known(*goesOn ? Value(loop.getAfterArguments()[i]) : Value(loop.getResult(i))) = get(value);
     }
     if (!*goesOn)
       return success();
-    if (failed(runBlock(*loop.getAfterBody())))
+    if (failed(runBody(step.bodies[1])))
       return failure();
     for (auto [i, value] : llvm::enumerate(loop.getYieldOp().getOperands()))
       carried[i] = get(value);
   }
 }
 
-LogicalResult Tracer::runIf(scf::IfOp condition) {
+LogicalResult Tracer::runIf(const Step &step) {
+  auto condition = cast<scf::IfOp>(step.op);
   std::optional<int64_t> is = getNumber(condition.getCondition());
   if (!is) {
     for (Value value : condition.getResults())
-      known.erase(value);
-    if (!matters(condition))
+      known(value) = {};
+    if (!decoded.matters(condition))
       return useInside(condition), success();
     return fail(condition.emitOpError(
         "expected a condition that extents, scalar arguments, what is loaded or handed over and "
         "the program's place give, since roles must agree on it"));
   }
-  Region &region = *is ? condition.getThenRegion() : condition.getElseRegion();
-  if (region.empty())
+  unsigned number = step.bodies[*is ? 0 : 1];
+  if (number == 0) // there is no such branch
     return success();
-  if (failed(runBlock(region.front())))
+  if (failed(runBody(number)))
     return failure();
-  SmallVector<Known> values;
-  for (Value value : region.front().getTerminator()->getOperands())
-    values.push_back(get(value));
-  for (auto [value, it] : llvm::zip_equal(condition.getResults(), values))
-    known[value] = it;
+  const Body &body = decoded.bodies[number];
+  for (auto [value, made] : llvm::zip_equal(condition.getResults(), body.handedOn))
+    known(value) = values[made];
   return success();
 }

@@ -17,11 +17,11 @@ LogicalResult Tracer::acquire(AcquireOp op) {
   if (failed(use(op, op.getChannel(), op.getSlot(), op.getPhase(), Event::Acquire)))
     return failure();
   unsigned channel = getCapture(op.getChannel());
-  int64_t position = result.events.back().position;
+  int64_t position = events.back().position;
   acquired[channel].push_back(position);
-  result.events.back().who = Event::First;
-  known[op.getAccumulator()] = {Known::Sum, position, channel};
-  known[op.getAccumulator()].slot = result.events.back().slot;
+  events.back().who = Event::First;
+  known(op.getAccumulator()) = {Known::Sum, position, channel};
+  known(op.getAccumulator()).slot = events.back().slot;
   if (llvm::any_of(op.getAccumulator().getUsers(), llvm::IsaPred<FillOp>))
     alone.insert({channel, position});
   wasTold = true;
@@ -78,7 +78,7 @@ LogicalResult Tracer::fill(FillOp op) {
   written.insert({sum.channel, sum.value});
   add(Event::Write, op, acting, sum);
   sum.isDefined = true;
-  known[op.getResult()] = sum;
+  known(op.getResult()) = sum;
   return success();
 }
 
@@ -140,7 +140,7 @@ LogicalResult Tracer::fence(FenceOp op) {
 LogicalResult Tracer::checkTold(StartDotOp op, Known filled) {
   if (!written.count({filled.channel, filled.value}))
     return success();
-  if (getChannel(groups, filled.channel).getType().getPair())
+  if (decoded.channels[filled.channel].isOfPair)
     return fail(
         op.emitOpError("expected a tile.put into slots of nothing behind the tile.fill, and a "
                        "tile.get of them, since the dot reads what two programs fill"));
@@ -196,7 +196,7 @@ LogicalResult Tracer::startInto(StartDotOp op, ArrayRef<std::pair<unsigned, int6
   addDot(Event::DotWrite, op, sum);
   addDot(Event::StartDot, op, {});
   sum.isDefined = true;
-  known[op.getResult()] = sum;
+  known(op.getResult()) = sum;
   return success();
 }
 
@@ -205,20 +205,20 @@ LogicalResult Tracer::start(StartDotOp op) {
   bool ofPair = cast<MmaAtomInterface>(op.getAtom()).getPrograms() > 1;
   for (Value operand : {Value(op.getA()), Value(op.getB()), Value(op.getAccumulator())})
     if (Known it = get(operand); (it.kind == Known::Slot || it.kind == Known::Sum) &&
-                                 getChannel(groups, it.channel).getType().getPair() != ofPair)
+                                 decoded.channels[it.channel].isOfPair != ofPair)
       return fail(op.emitOpError("expected slots ")
                   << (ofPair ? "of two programs" : "that no two programs share") << " for "
-                  << op.getAtom() << ", got one of " << getChannel(groups, it.channel).getType());
+                  << op.getAtom() << ", got one of " << decoded.channels[it.channel].op.getType());
   for (Value operand : {op.getA(), op.getB()}) {
     if (!isa<BufferType>(operand.getType()))
       continue;
-    size_t before = result.events.size();
+    size_t before = events.size();
     if (failed(access(op, operand, Event::DotRead)))
       return failure();
-    if (result.events.size() > before && isOfOtherProgram(op))
-      result.events.pop_back();
-    else if (result.events.size() > before && op.getType().getInTensorMemory())
-      result.events.back().who = Event::First;
+    if (events.size() > before && isOfOtherProgram(op))
+      events.pop_back();
+    else if (events.size() > before && op.getType().getInTensorMemory())
+      events.back().who = Event::First;
     if (Known buffer = get(operand); buffer.kind == Known::Slot)
       slots.emplace_back(buffer.channel, buffer.value);
   }
@@ -231,7 +231,7 @@ LogicalResult Tracer::start(StartDotOp op) {
   if (*accumulates && !accumulator.isDefined)
     return fail(op.emitOpError("expected an accumulator that holds something, since it is read"));
   addDot(Event::StartDot, op, {});
-  known[op.getResult()] = {Known::Pending, ++dots, 0, nullptr, true};
+  known(op.getResult()) = {Known::Pending, ++dots, 0, nullptr, true};
   return success();
 }
 
@@ -242,7 +242,7 @@ LogicalResult Tracer::wait(WaitOp op) {
   if (pending.kind != Known::Pending)
     return fail(op.emitOpError("expected a pending result that can be followed"));
   if (isa<PendingType>(op.getType())) {
-    known[op.getResult()] = pending;
+    known(op.getResult()) = pending;
     return success();
   }
   if (!pending.isDefined)

@@ -2,11 +2,10 @@
 #ifndef KILN_LIB_SCHEDULE_PROTOCOL_TRACER_H
 #define KILN_LIB_SCHEDULE_PROTOCOL_TRACER_H
 
-#include "Protocol.h"
+#include "Decoded.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include <deque>
 #include <map>
 #include <set>
 
@@ -33,47 +32,31 @@ struct Known {
 class Tracer {
 public:
   /// Of the first of these programs, and of the others as far as they go its way.
-  Tracer(tile::WarpGroupsOp groups, unsigned role, unsigned copy, llvm::ArrayRef<Instance> together,
-         const Overlaps &overlaps, const Followed &followed, Memo &memo)
-      : groups(groups), role(groups.getRole(role)), instance(together.front()), together(together),
-        overlaps(overlaps), followed(followed), memo(memo),
-        result{role, copy, {}, instance.getNumber()}, uses(groups.getCaptures().size()),
-        puts(groups.getCaptures().size()), atSlot(groups.getCaptures().size()),
-        held(groups.getCaptures().size()), acquired(groups.getCaptures().size()) {}
+  Tracer(Decoded &decoded, unsigned role, llvm::ArrayRef<Instance> together)
+      : decoded(decoded), groups(decoded.groups), role(groups.getRole(role)),
+        instance(together.front()), together(together), values(decoded.values[role]),
+        uses(decoded.channels.size()), puts(decoded.channels.size()),
+        atSlot(decoded.channels.size()), held(decoded.channels.size()),
+        acquired(decoded.channels.size()) {
+    result.role = role;
+  }
 
   /// Whether a program went another way; then there is no result, and no error.
   bool hasParted() const { return diverges && !hasFailed; }
-  mlir::FailureOr<std::vector<Trace>> run() {
-    mlir::Region &region = groups.getBodies()[result.role];
-    constexpr unsigned kMany = 256; // about as many numbers and events as a small role has
-    known.reserve(kMany);
-    result.events.reserve(kMany);
-    for (auto [capture, argument] : llvm::zip(groups.getCaptures(), region.getArguments())) {
-      if (argument.getType().isIntOrIndex())
-        known[argument] = {Known::Number, instance.getScalar(groups, argument.getArgNumber())};
-      else if (llvm::isa<mlir::FloatType>(argument.getType()))
-        setNamed(argument, getName({argument.getArgNumber()}));
-      if (auto alloc = capture.getDefiningOp<tile::AllocOp>())
-        known[argument] = {Known::Alloc, 0, 0, alloc};
-    }
-    if (failed(runBlock(region.front())) && !result.tooLong)
-      return llvm::failure();
-    if ((!result.tooLong && failed(checkEnd(region))) || diverges)
-      return llvm::failure();
-    return makeTraces();
-  }
+  mlir::FailureOr<std::vector<Trace>> run();
 
 private:
-  llvm::LogicalResult runBlock(mlir::Block &block);
-  llvm::LogicalResult runOp(mlir::Operation *op);
-  llvm::LogicalResult step(mlir::Operation *op);
-  bool matters(mlir::Operation *op);
-  bool meetsOthers(mlir::Operation *op);
-  llvm::LogicalResult runLoop(mlir::scf::ForOp loop);
+  llvm::LogicalResult runBody(unsigned body);
+  llvm::LogicalResult run(const Step &step);
+  llvm::LogicalResult runMemory(const Step &step);
+  llvm::LogicalResult count(mlir::Operation *op, unsigned ops);
+  bool compute(const Step &step);
+  bool computeVarying(const Step &step, const Known &first, const Known &second);
+  llvm::LogicalResult runLoop(const Step &step);
   bool isTold(mlir::Operation *loop);
-  llvm::LogicalResult runWhile(mlir::scf::WhileOp loop);
+  llvm::LogicalResult runWhile(const Step &step);
   bool canSkip(mlir::Operation *loop);
-  llvm::LogicalResult runIf(mlir::scf::IfOp condition);
+  llvm::LogicalResult runIf(const Step &step);
   llvm::LogicalResult runScalar(mlir::Operation *op);
   void setHandedOver(mlir::Value value, unsigned channel, int64_t position, unsigned bits);
   void setLoaded(mlir::Value value, const LoadedPlace &loaded);
@@ -83,14 +66,13 @@ private:
                           mlir::Value phase, Event::Kind kind);
   llvm::LogicalResult useOwn(mlir::Operation *op, mlir::Value channel, mlir::Value slot,
                              mlir::Value phase, Event::Kind kind);
-  llvm::LogicalResult put(tile::PutOp op);
+  llvm::LogicalResult put(const Step &step);
   llvm::LogicalResult reach(tile::PutOp op, size_t first);
   llvm::LogicalResult reach(tile::ReleaseOp op);
   std::vector<Trace> makeTraces();
   llvm::LogicalResult get(tile::GetOp op);
   llvm::LogicalResult release(tile::ReleaseOp op);
   llvm::LogicalResult releaseOperand(tile::ReleaseOp op);
-  const HandedOver *getHandedOver(mlir::Value number);
   std::optional<int64_t> drawCount(tile::AtomicRMWOp atomic);
   void nameResults(mlir::Operation *op);
   llvm::ArrayRef<int64_t> getCompared(mlir::Type type);
@@ -119,9 +101,9 @@ private:
   void useInside(mlir::Operation *op);
   Event &add(Event::Kind kind, mlir::Operation *op) { return add(kind, op, acting); }
   Event &add(Event::Kind kind, mlir::Operation *op, Event::Who who) {
-    result.events.push_back({kind, who});
-    result.events.back().op = op;
-    return result.events.back();
+    events.push_back({kind, who});
+    events.back().op = op;
+    return events.back();
   }
   /// An access to what a slot, a sum or an allocation is.
   void add(Event::Kind kind, mlir::Operation *op, Event::Who who, const Known &memory) {
@@ -134,12 +116,11 @@ private:
   }
   llvm::LogicalResult copyOut(tile::CopyOutOp op);
   void meet(tile::BarrierOp op);
-  llvm::LogicalResult checkEnd(mlir::Region &region);
+  llvm::LogicalResult checkEnd();
 
-  Known get(mlir::Value value) const {
-    auto at = known.find(value);
-    return at == known.end() ? Known() : at->second;
-  }
+  const Known &get(mlir::Value value) const { return values[decoded.getNumber(value)]; }
+  /// That of a value which the role computes.
+  Known &known(mlir::Value value) { return values[decoded.getNumber(value)]; }
   /// A number by which all programs go on, which then must be the same for all.
   std::optional<int64_t> getNumber(mlir::Value value) {
     Known it = get(value);
@@ -152,31 +133,15 @@ private:
       return varying[it.value][program];
     return it.kind == Known::Number ? std::optional(it.value) : std::nullopt;
   }
-  void setVarying(mlir::Value value, llvm::ArrayRef<int64_t> numbers);
+  /// Whether those that are run together are not copies of one program alone.
+  bool hasPrograms() const { return together.front().getNumber() != together.back().getNumber(); }
+  void setVarying(unsigned value, llvm::ArrayRef<int64_t> numbers);
   bool runVarying(mlir::Operation *op);
   llvm::LogicalResult fail(mlir::InFlightDiagnostic error) {
     hasFailed = true;
     describe(error, groups, instance);
     return llvm::failure();
   }
-  /// Whether another role's warps fill a channel by copies that run on.
-  bool isCopiedByWarps(unsigned channel) {
-    auto [at, isNew] = memo.copiedByWarps.try_emplace(channel);
-    if (isNew)
-      at->second = findCopiesByWarps(channel);
-    return at->second;
-  }
-  bool findCopiesByWarps(unsigned channel) {
-    auto isCopied = [](mlir::Operation *user) {
-      auto put = llvm::dyn_cast<tile::PutOp>(user);
-      return put && !put.getBytes() && !put.getBody().front().getOps<tile::CopyInOp>().empty();
-    };
-    return !getChannel(groups, channel).getType().getOwn() &&
-           llvm::any_of(groups.getBodies(), [&](mlir::Region &region) {
-             return llvm::any_of(region.getArgument(channel).getUsers(), isCopied);
-           });
-  }
-
   /// Whether the other program of the pair gets, starts and releases what is in a channel.
   bool isSecondOfPair(mlir::Value channel) const {
     return llvm::cast<tile::ChannelType>(channel.getType()).getPair() && !instance.isFirstOfPair();
@@ -188,49 +153,50 @@ private:
     return type.getPair() && type.getBuffers().empty();
   }
 
+  Decoded &decoded;
   tile::WarpGroupsOp groups;
   tile::RoleAttr role;
   const Instance &instance;
   llvm::ArrayRef<Instance> together;
-  const Overlaps &overlaps;
-  const Followed &followed;
-  Memo &memo;
   Trace result;
-  llvm::DenseMap<mlir::Value, Known> known;
-  /// Numbers of all programs that are run together, where they differ; events that reach programs,
-  /// and what by each program.
+  std::vector<Event> events;
+  std::vector<Known> values; ///< by their numbers
+  /// Numbers of all that are run together, where they differ; and what events reach of each.
   std::vector<llvm::SmallVector<int64_t, 4>> varying;
-  struct Reached {
-    llvm::SmallVector<size_t, 4> events;
-    std::vector<std::vector<Reach>> byProgram;
-  };
+  using Reached = llvm::SmallVector<llvm::SmallVector<Reach, 2>, 4>;
   std::vector<Reached> reached;
   bool diverges = false, hasFailed = false;
   /// The next use of a channel, and those behind it that came first.
   struct Uses {
     int64_t next = 0, skipped = 0;
-    std::set<int64_t> ahead;
+    llvm::SmallVector<int64_t, 4> ahead;
     /// The last one of each slot.
-    std::map<int64_t, int64_t> atSlot;
+    llvm::SmallVector<int64_t, 4> atSlot;
     /// Those of others, which the one that comes has stepped over.
     void skip(int64_t to) {
       next += std::max<int64_t>(0, to - skipped);
       skipped = std::max(skipped, to);
       close();
     }
+    void take(int64_t use) {
+      if (use != next)
+        return ahead.push_back(use);
+      ++next;
+      close();
+    }
     void close() {
-      while (ahead.erase(next))
-        ++next;
+      for (auto at = ahead.begin(); (at = llvm::find(ahead, next)) != ahead.end(); ++next)
+        ahead.erase(at);
     }
   };
   /// Of each channel: the next use to get and to put, and the uses got and not yet released.
   std::vector<Uses> uses, puts;
   /// Of the role's own rings: the last put into each slot.
-  std::vector<std::map<int64_t, int64_t>> atSlot;
-  std::vector<std::vector<int64_t>> held;
+  std::vector<llvm::SmallVector<int64_t, 4>> atSlot;
+  std::vector<llvm::SmallVector<int64_t, 4>> held;
   /// Of channels in tensor memory: the uses acquired and not yet committed, or, of operands,
   /// released.
-  std::vector<std::vector<int64_t>> acquired;
+  std::vector<llvm::SmallVector<int64_t, 4>> acquired;
   /// Of these, what one thread alone has waited for that all are to fill, and what warps have
   /// written, since they met.
   std::set<std::pair<unsigned, int64_t>> alone, written;
