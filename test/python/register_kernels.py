@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import kiln
 
 
@@ -53,3 +55,47 @@ def weighted(
         kiln.pin(part, role="mma", atom="wgmma", in_flight=flight, stage=0)
         total = kiln.pin(total + part, role="mma", stage=later)
     kiln.pin(c.store((0, 0), total), role="mma")
+
+
+@kiln.kernel
+def attended(
+    q: kiln.View,
+    x: kiln.View,
+    bounds: kiln.View,
+    c: kiln.View,
+    B: kiln.constexpr,
+    D: kiln.constexpr,
+):
+    """Attention of a group's rows to the last rows of its own, whose queries stay in registers."""
+    i, g = kiln.grid(kiln.cdiv(c.shape[1], 64), c.shape[0])
+    kiln.pin(roles=kiln.role("all", warps=4))
+    first = bounds.load((g,), (1,), squeeze=True)
+    last = bounds.load((g + 1,), (1,), squeeze=True)
+    rows = q.load((g, i * 64, 0), (1, 64, D), squeeze=0)
+    acc, total = kiln.zeros((64, D), kiln.f32), kiln.zeros((64,), kiln.f32)
+    largest = kiln.full((64,), -1000.0, kiln.f32)
+    for j in range(kiln.maximum(first, last - 128), last, B):
+        y = x.load((j, 0), (B, D))
+        scores = kiln.pin(kiln.dot(rows, y, transpose_b=True), in_flight=0, atom="wgmma")
+        sees = (j.to(kiln.i32) + kiln.arange(B))[None, :] < last.to(kiln.i32)
+        scores = kiln.where(sees, scores, -1000.0)
+        most = kiln.maximum(largest, kiln.max(scores, axis=1))
+        shrink = kiln.exp2(largest - most)
+        weights = kiln.exp2(scores - most[:, None])
+        total = total * shrink + kiln.sum(weights, axis=1)
+        largest = most
+        part = kiln.dot(weights.to(q.dtype), y, acc * shrink[:, None])
+        acc = kiln.pin(part, in_flight=0, atom="wgmma")
+    mean = acc / kiln.maximum(total, 1e-20)[:, None]
+    c.store((g, i * 64, 0), mean[None, :, :])
+
+
+def attention(q, x, bounds):
+    """What `attended` gives, of arrays of float64."""
+    means = np.zeros(q.shape)
+    for group, (first, last) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+        rows = x[max(first, last - 128) : last]
+        scores = q[group] @ rows.T
+        weights = np.exp2(scores - scores.max(1, keepdims=True))
+        means[group] = weights @ rows / weights.sum(1, keepdims=True)
+    return means

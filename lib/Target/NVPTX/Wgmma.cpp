@@ -229,7 +229,8 @@ static SmallVector<Value> packWords(OpBuilder &builder, Location loc, ArrayRef<V
 /// permutation of bytes that changes nothing.
 static Value copyWord(OpBuilder &builder, Location loc, Value word) {
   auto copy = LLVM::InlineAsmOp::create(
-      builder, loc, word.getType(), word, "prmt.b32 $0, $1, $1, 0x3210;", "=r,r", /*has_side_effects=*/true,
+      builder, loc, word.getType(), word, "prmt.b32 $0, $1, $1, 0x3210;", "=r,r",
+      /*has_side_effects=*/true,
       /*is_align_stack=*/false, LLVM::TailCallKind::None,
       LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
   return copy.getResult(0);
@@ -332,8 +333,7 @@ FailureOr<SmallVector<Value>> WgmmaAttr::start(OpBuilder &builder, Location loc,
           if (a)
             operands.push_back(a->at(row, atK));
           else
-            llvm::append_range(operands,
-                               dot.a.isKept ? copies[{row, atK}] : packA(row, atK));
+            llvm::append_range(operands, dot.a.isKept ? copies[{row, atK}] : packA(row, atK));
           operands.push_back(b->at(column, atK));
           // Registers go in pairs of columns, two rows each, along n.
           for (int64_t pair = 0; atK == from && pair < n; pair += 8)

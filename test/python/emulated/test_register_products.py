@@ -1,12 +1,17 @@
-"""Products in flight whose operands are in registers, which trips make again meanwhile: on emulated
-chips, against float64; and how many sets of registers their code has."""
+"""Products whose operands are in registers, which trips make again meanwhile or all read: on emulated
+chips, against float64; how many sets of registers their code has, and what an assembler makes of it."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
-from register_kernels import weighted, widened_rows
+from cubin import ASSEMBLER
+from register_kernels import attended, attention, weighted, widened_rows
+from sass import disassemble, overwritten_operands
 
 import kiln
 
@@ -99,3 +104,40 @@ def test_trips_that_nobody_counts_have_one_set(rng) -> None:
     with pytest.raises(kiln.CompileError, match="how many trips there are nobody knows") as refused:
         until.options(device="emu:sm_90a")(w, x, np.zeros((64, 64), np.float32))
     assert "kiln.dot(y.to" in str(refused.value)
+
+
+def draw_groups(rng, groups: int, D: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    q = rng.integers(-2, 3, (groups, 64, D)).astype(BF16)
+    bounds = np.cumsum(np.append(0, rng.integers(1, 300, groups))).astype(np.int32)
+    x = rng.integers(-1, 2, (int(bounds[-1]), D)).astype(BF16)
+    return q, x, bounds
+
+
+@pytest.mark.parametrize("B", [64, 128])
+@pytest.mark.parametrize("D", [64, 128])
+def test_rows_that_every_trip_reads(rng, B: int, D: int) -> None:
+    q, x, bounds = draw_groups(rng, 3, D)
+    c = np.full(q.shape, np.nan, np.float32)
+    attended.options(device="emu:sm_90a")(q, x, bounds, c, B, D)
+    # Weights are rounded to bf16; sums of them are not.
+    np.testing.assert_allclose(
+        c, attention(*(a.astype(np.float64) for a in (q, x)), bounds), 0, 0.01
+    )
+
+
+@pytest.mark.skipif(not ASSEMBLER.exists(), reason="there is no ptxas")
+def test_assemblers_keep_what_every_trip_reads(tmp_path: Path) -> None:
+    """Without copies the assembler gives weights the registers of some of these kernels' queries. If
+    it no longer does, the copies that lib/Target/NVPTX/Wgmma.cpp makes may go."""
+    lost_without = 0
+    for B, D in ((64, 64), (128, 64), (64, 128), (128, 128)):
+        types = np.zeros((3, 64, D), BF16), np.zeros((640, D), BF16), np.zeros(4, np.int32)
+        code = attended.compile(
+            *types, np.zeros((3, 64, D), np.float32), B, D, target="nvptx:sm_90a"
+        )
+        copy = re.compile(r"prmt\.b32\s+(%r\d+), (%r\d+), \2, 0x3210;")
+        assert len(copy.findall(code.asm)) == D // 4, "expected a copy of each word of the queries"
+        assert not overwritten_operands(disassemble(code.asm, "sm_90a", tmp_path))
+        plain = copy.sub(r"mov.b32 \1, \2;", code.asm)
+        lost_without += len(overwritten_operands(disassemble(plain, "sm_90a", tmp_path)))
+    assert lost_without

@@ -4,9 +4,10 @@ utils/gpu-test runs it."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from gpu_machine import torch
-from register_kernels import weighted, widened_rows
+from register_kernels import attended, attention, weighted, widened_rows
 
 
 def drawn(rng, rows: int, columns: int, dtype, most: int = 8):
@@ -44,3 +45,16 @@ def test_results_that_a_later_trip_adds(rng, copies: int, later: int) -> None:
         halves = (q.double() @ x.double().T * 0.5).bfloat16().double()
         want = halves @ x.double()
         assert float((c.double() - want).abs().max()) <= 1e-6 * float(want.abs().max()), flight
+
+
+@pytest.mark.parametrize("B", [64, 128])
+@pytest.mark.parametrize("D", [64, 128])
+def test_rows_that_every_trip_reads(rng, B: int, D: int) -> None:
+    """The assembler gave what the trip computes the registers of what all trips read."""
+    q = drawn(rng, 40 * 64, D, torch.bfloat16, 2).reshape(40, 64, D)
+    bounds = np.cumsum(np.append(0, rng.integers(1, 300, 40))).astype(np.int32)
+    x = drawn(rng, int(bounds[-1]), D, torch.bfloat16, 1)
+    c = torch.full((40, 64, D), torch.nan, device="cuda")
+    attended(q, x, torch.from_numpy(bounds).to("cuda"), c, B, D)
+    want = attention(*(a.double().cpu().numpy() for a in (q, x)), bounds)
+    assert float(np.abs(c.cpu().numpy() - want).max()) <= 0.01
