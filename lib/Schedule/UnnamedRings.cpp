@@ -3,6 +3,7 @@
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
+#include <set>
 
 using namespace mlir;
 using namespace kiln;
@@ -27,6 +28,16 @@ static SmallVector<RingUse> cutUse(RingUse &use) {
   return llvm::to_vector(llvm::make_second_range(parts));
 }
 
+/// The roles that use what is loaded.
+static std::set<StringRef> findReaderNames(RingUse &use) {
+  std::set<StringRef> names;
+  for (LoadOp load : use.loads)
+    for (OpOperand &operand : load.getResult().getUses())
+      for (Operation *reader : findTileReaders(operand))
+        names.insert(getRoleName(reader));
+  return names;
+}
+
 RingPlan kiln::partUnnamed(const RingPlan &plan) {
   RingPlan parted;
   for (const Ring &ring : plan) {
@@ -39,8 +50,11 @@ RingPlan kiln::partUnnamed(const RingPlan &plan) {
       bool isByCommit = isReadUntilCommit(use.loads.front());
       auto fits = [&](Ring &other) {
         RingUse &its = other.uses.front();
+        // A role that does not use what is in a slot must give it back too: who fills the ring
+        // would wait for it to come that far.
         return its.getBuffers() == use.getBuffers() &&
-               isReadUntilCommit(its.loads.front()) == isByCommit;
+               isReadUntilCommit(its.loads.front()) == isByCommit &&
+               findReaderNames(its) == findReaderNames(use);
       };
       auto *found =
           isApart ? parted.end() : std::find_if(parted.begin() + begin, parted.end(), fits);

@@ -214,6 +214,23 @@ bool PutWaiter::hasBarrier(TripTime from, TripTime to, int64_t distance) const {
 /// What comes between the gets that one wait serves.
 static bool isOfRing(Operation *op) { return isa<NextOp, GetOp, ReadOp, ReleaseOp, PartOp>(op); }
 
+/// Whether dots read what is got with no barrier in front of them, in a condition or a loop of the
+/// trip, that publishes it already.
+static bool isReadUnpublished(GetOp get) {
+  auto isPublished = [&](Operation *dot) {
+    for (Operation *at = dot; at->getBlock() != get->getBlock(); at = at->getParentOp())
+      for (Operation *before = at->getPrevNode(); before; before = before->getPrevNode())
+        if (auto barrier = dyn_cast<BarrierOp>(before); barrier && barrier.getPublish())
+          return true;
+    return false;
+  };
+  return llvm::any_of(get.getBuffers(), [&](Value buffer) {
+    return llvm::any_of(findReaders(buffer), [&](Operation *reader) {
+      return isa<StartDotOp>(reader) && !isPublished(reader);
+    });
+  });
+}
+
 LogicalResult PutWaiter::waitForGets() {
   DenseMap<Operation *, PutOp> putOf;
   for (auto &[channel, ring] : rings)
@@ -247,7 +264,7 @@ LogicalResult PutWaiter::waitForGets() {
       if (isAsync(put) && (!last || trip.getTime(last) < trip.getTime(put)))
         last = put;
       ready = std::max(ready, trip.getTime(put));
-      publishes |= isReadByDots(cast<GetOp>(trip.ops[end]));
+      publishes |= isReadUnpublished(cast<GetOp>(trip.ops[end]));
       putOf.erase(trip.ops[end]);
     }
     auto isPuts = [](Operation *op) {

@@ -109,9 +109,9 @@ tile.kernel @passes_by(%a: !view, %b: !view, %n: index) attributes {tile.roles =
     // CHECK-NEXT: tile.next %[[R]] {role = "more"}
     // CHECK-NEXT: tile.get %[[R]]{{.*}} {role = "more"}
     // CHECK-NEXT: tile.read {{.*}}role = "more"
-    %x = tile.load %a[%i, %c0] {atom = #copy, buffer = !tile_, role = "load"} : !view -> !t
+    %x = tile.load %a[%i, %c0] {atom = #copy, buffer = !tile_, role = "load", ring = "all"} : !view -> !t
     tile.store %x, %a[%i, %c32] {role = "mma"} : !t, !view
-    %y = tile.load %b[%i, %c0] {atom = #copy, buffer = !tile_, role = "load"} : !view -> !t
+    %y = tile.load %b[%i, %c0] {atom = #copy, buffer = !tile_, role = "load", ring = "all"} : !view -> !t
     tile.store %y, %b[%i, %c32] {role = "more"} : !t, !view
   } {tile.depth = 3}
   tile.return
@@ -135,6 +135,28 @@ tile.kernel @readers(%a: !view, %b: !view, %n: index) attributes {tile.roles = #
     tile.store %x, %a[%i, %c32] {stage = 0, role = "mma"} : !t, !view
     tile.store %x, %b[%i, %c0] {stage = 1, role = "more"} : !t, !view
     tile.store %x, %b[%i, %c32] {stage = 0, role = "more"} : !t, !view
+  } {tile.depth = 3}
+  tile.return
+}
+
+// Of two tiles of one place's loads, which nobody puts into one ring, each role's has a ring of its own.
+// CHECK-LABEL: tile.kernel @apart
+tile.kernel @apart(%a: !view, %b: !view, %n: index) attributes {tile.roles = #roles} {
+  // CHECK: %[[X:.*]] = tile.channel full = 1 empty = 4
+  // CHECK: %[[Y:.*]] = tile.channel full = 1 empty = 8
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %n step %c32 {
+    // CHECK: tile.put %[[X]]
+    // CHECK: tile.get %[[X]]{{.*}} {role = "mma"}
+    // CHECK-NOT: tile.get
+    // CHECK: tile.put %[[Y]]
+    // CHECK: tile.get %[[Y]]{{.*}} {role = "more"}
+    // CHECK-NOT: tile.get
+    %x = tile.load %a[%i, %c0] {atom = #copy, buffer = !tile_, role = "load"} : !view -> !t
+    tile.store %x, %a[%i, %c32] {role = "mma"} : !t, !view
+    %y = tile.load %b[%i, %c0] {atom = #copy, buffer = !tile_, role = "load"} : !view -> !t
+    tile.store %y, %b[%i, %c32] {role = "more"} : !t, !view
   } {tile.depth = 3}
   tile.return
 }

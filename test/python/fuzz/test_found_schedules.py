@@ -157,6 +157,30 @@ FOUND = {
          "kernel": {"roles": [{"name": "load", "warps": 4}, {"name": "mma", "warps": 4}]}},
         [{"rows": 88, "keys": 64}],
     ),
+    "a barrier in a condition publishes what copies brought in front of it": Case(
+        3080944745, "sm_90a", "sparse",
+        {"M": 64, "N": 128, "K": 32, "both": False, "while": True},
+        {"x": {"atom": "cp_async"}, "d": {"atom": "wgmma"},
+         "kernel": {"roles": [{"name": "all", "warps": 4}], "persistent": (12, 1),
+                    "cluster": (2, 2)}},
+        [{"m": 64, "n": 128, "k": 32}],
+    ),
+    "tiles of two roles have rings of their own, if nobody says that they share one": Case(
+        1216400012, "sm_90a", "attention",
+        {"M": 128, "B": 32, "D": 32, "causal": True, "whole": False, "out": "f32"},
+        {"k": {"role": "load", "atom": "tma"}, "s": {"role": "load"},
+         "v": {"role": "load", "atom": "tma"}, "out": {"role": "mma"},
+         "o": {"role": "mma", "atom": "wgmma", "in_flight": 0}, "loop": {"depth": 5},
+         "kernel": {"roles": [{"name": "load", "warps": 4}, {"name": "mma", "warps": 4}],
+                    "persistent": (0, 1)}},
+        [{"rows": 95, "keys": 96}],
+    ),
+    "the assembler keeps queries in registers that every trip multiplies": Case(
+        71556047, "sm_90a", "windows", {"M": 64, "B": 64, "D": 64, "window": True},
+        {"s": {"in_flight": 0, "atom": "wgmma"}, "o": {"in_flight": 0, "atom": "wgmma"},
+         "kernel": {"roles": [{"name": "all", "warps": 4}]}},
+        [{"rows": 64, "groups": 1, "keys": 192}],
+    ),
 }  # fmt: skip
 
 # What cannot be is refused in front, at its line.
