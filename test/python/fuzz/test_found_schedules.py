@@ -163,7 +163,7 @@ FOUND = {
         {"x": {"atom": "cp_async"}, "d": {"atom": "wgmma"},
          "kernel": {"roles": [{"name": "all", "warps": 4}], "persistent": (12, 1),
                     "cluster": (2, 2)}},
-        [{"m": 64, "n": 128, "k": 32}],
+        [{"m": 128, "n": 256, "k": 64}],
     ),
     "tiles of two roles have rings of their own, if nobody says that they share one": Case(
         1216400012, "sm_90a", "attention",
