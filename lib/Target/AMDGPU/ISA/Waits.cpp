@@ -48,6 +48,10 @@ public:
   std::vector<WaitProblem> run();
   /// Whether anything may be outstanding of what a wait counts.
   bool mayWait(unsigned at, unsigned counter) const { return waited.count({at, counter}); }
+  /// Whether a store may be among what a weaker wait leaves outstanding.
+  bool mayWaitForStore(unsigned at, unsigned counter) const {
+    return waitedStores.count({at, counter});
+  }
 
 private:
   void meet(State &state, bool ifTold = false) const;
@@ -63,7 +67,7 @@ private:
   const unsigned waveSize;
   const std::vector<uint64_t> bounds = findBounds(kernel);
   std::vector<State> before;
-  std::set<std::pair<unsigned, unsigned>> waited;
+  std::set<std::pair<unsigned, unsigned>> waited, waitedStores;
 };
 } // namespace
 
@@ -345,8 +349,17 @@ std::vector<WaitProblem> WaitCheck::run() {
       const Instruction &instruction = kernel.code[at];
       if (instruction.kind == Kind::Wait)
         for (unsigned counter = 0; counter < kNumCounters; ++counter)
-          if (instruction.waits[counter] && !state.ages[counter].empty())
-            waited.insert({at, counter});
+          if (const std::optional<unsigned> &count = instruction.waits[counter]) {
+            auto isStore = [&](auto &access) {
+              Kind kind = kernel.code[access.first].kind;
+              return (kind == Kind::StoreGlobal || kind == Kind::AtomicGlobal) &&
+                     access.second <= *count;
+            };
+            if (!state.ages[counter].empty())
+              waited.insert({at, counter});
+            if (any_of(state.ages[counter], isStore))
+              waitedStores.insert({at, counter});
+          }
       issue(state, at);
       if (instruction.target) {
         std::optional<bool> isTaken = state.ranges.isTaken(instruction);
@@ -379,7 +392,8 @@ std::vector<WaitProblem> kiln::amdgcn::checkWaits(const KernelCode &kernel) {
   return lags.problems.empty() ? WaitCheck(kernel, lags).run() : lags.problems;
 }
 
-/// A fence in front of a barrier waits for all accesses to LDS: there is no weaker one.
+/// A fence in front of a barrier waits for all accesses to LDS: there is no weaker one. For stores
+/// it waits since others read global memory behind the barrier, which is not proven here.
 static bool isFence(const KernelCode &kernel, unsigned wait) {
   for (unsigned at = wait + 1; at < kernel.code.size(); ++at) {
     Kind kind = kernel.code[at].kind;
@@ -425,7 +439,8 @@ std::vector<WaitProblem> kiln::amdgcn::findStrongWaits(const KernelCode &kernel)
             // The next weaker one must be a wait at all.
             ++*wait.waits[counter];
             has |= *wait.waits[counter] < kernel.getCounterLimit(Counter(counter)) &&
-                   check.mayWait(at, counter);
+                   check.mayWait(at, counter) &&
+                   !(check.mayWaitForStore(at, counter) && isFence(kernel, at));
           }
         if (has && WaitCheck(weaker, lags).run().empty())
           strong.push_back(
