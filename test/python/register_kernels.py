@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
 import kiln
@@ -88,6 +89,38 @@ def attended(
         acc = kiln.pin(part, in_flight=0, atom="wgmma")
     mean = acc / kiln.maximum(total, 1e-20)[:, None]
     c.store((g, i * 64, 0), mean[None, :, :])
+
+
+@kiln.kernel
+def reread(q: kiln.View, x: kiln.View, c: kiln.View, looped: kiln.constexpr):
+    """Weights are multiplied again behind a product of what was made of them, in a loop or not."""
+    kiln.grid(1)
+    kiln.pin(roles=kiln.role("all", warps=4))
+    rows = q.load((0, 0), (64, 64))
+    total = kiln.zeros((64, 64), kiln.f32)
+    for k in range(0, x.shape[0], 64) if looped else kiln.static_range(0, 128, 64):
+        y = x.load((k, 0), (64, 64))
+        scores = kiln.pin(kiln.dot(rows, y, transpose_b=True), atom="wgmma", in_flight=0)
+        weights = (scores * 0.5).to(q.dtype)
+        part = kiln.pin(kiln.dot(weights, y), atom="wgmma", in_flight=0)
+        again = (part * 0.125).to(q.dtype)
+        total = kiln.pin(kiln.dot(again, y, total), atom="wgmma", in_flight=0)
+        total = kiln.dot(weights, y, total, transpose_b=True)
+        total = kiln.pin(total, atom="wgmma", in_flight=0)
+    c.store((0, 0), total)
+
+
+def rereading(q, x):
+    """What `reread` gives, of arrays of float64 whose numbers bf16 holds."""
+
+    def to_bf16(a):
+        return a.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float64)
+
+    total = np.zeros((64, 64))
+    for y in x.reshape(-1, 64, 64):
+        weights = to_bf16(q @ y.T * 0.5)
+        total += to_bf16(weights @ y * 0.125) @ y + weights @ y.T
+    return total
 
 
 def attention(q, x, bounds):

@@ -10,7 +10,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 from cubin import ASSEMBLER
-from register_kernels import attended, attention, weighted, widened_rows
+from register_kernels import (
+    attended,
+    attention,
+    reread,
+    rereading,
+    weighted,
+    widened_rows,
+)
 from sass import disassemble, overwritten_operands
 
 import kiln
@@ -123,6 +130,16 @@ def test_rows_that_every_trip_reads(rng, B: int, D: int) -> None:
     np.testing.assert_allclose(
         c, attention(*(a.astype(np.float64) for a in (q, x)), bounds), 0, 0.01
     )
+
+
+@pytest.mark.parametrize("looped", [False, True])
+def test_weights_that_are_multiplied_again(rng, looped: bool) -> None:
+    q = rng.integers(-3, 4, (64, 64)).astype(BF16)
+    x = rng.integers(-3, 4, (64 * int(rng.integers(2, 6)) if looped else 128, 64)).astype(BF16)
+    c = np.full((64, 64), np.nan, np.float32)
+    reread.options(device="emu:sm_90a")(q, x, c, looped)
+    want = rereading(*(a.astype(np.float64) for a in (q, x)))
+    np.testing.assert_allclose(c, want, 0, 1e-5 * np.abs(want).max())
 
 
 @pytest.mark.skipif(not ASSEMBLER.exists(), reason="there is no ptxas")

@@ -7,7 +7,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gpu_machine import torch
-from register_kernels import attended, attention, weighted, widened_rows
+from register_kernels import (
+    attended,
+    attention,
+    reread,
+    rereading,
+    weighted,
+    widened_rows,
+)
 
 
 def drawn(rng, rows: int, columns: int, dtype, most: int = 8):
@@ -58,3 +65,15 @@ def test_rows_that_every_trip_reads(rng, B: int, D: int) -> None:
     attended(q, x, torch.from_numpy(bounds).to("cuda"), c, B, D)
     want = attention(*(a.double().cpu().numpy() for a in (q, x)), bounds)
     assert float(np.abs(c.cpu().numpy() - want).max()) <= 0.01
+
+
+@pytest.mark.parametrize("looped", [False, True])
+@pytest.mark.parametrize("draw", range(4))
+def test_weights_that_are_multiplied_again(rng, looped: bool, draw: int) -> None:
+    q = drawn(rng, 64, 64, torch.bfloat16, 3)
+    rows = 64 * int(rng.integers(2, 40)) if looped else 128
+    x = drawn(rng, rows, 64, torch.bfloat16, 3)
+    c = torch.full((64, 64), torch.nan, device="cuda")
+    reread(q, x, c, looped)
+    want = rereading(*(a.double().cpu().numpy() for a in (q, x)))
+    assert float(np.abs(c.cpu().numpy() - want).max()) <= 1e-5 * float(np.abs(want).max())

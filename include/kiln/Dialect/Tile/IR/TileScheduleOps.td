@@ -220,8 +220,9 @@ def Tile_ReleaseOp : Tile_SyncOp<"release"> {
   let description = [{
     Each warp of the role arrives once; of its own ring a barrier tells the others. Everything that
     read the slot's buffers must be done: reads before it, and dots that were waited for. One lane
-    of a warp arrives: with `lanes` it meets the others first, which is needed where they read the
-    slot into registers.
+    of a warp arrives: with `lanes` it meets the others first. That is needed where they read the
+    slot into registers, and where they do nothing together behind the `tile.get`: a lane that looked
+    only when the slot has been filled again would take that phase for the one before.
 
     With `commit` the slot is given back, by one arrival of each copy, once the dots have ended that
     the copy has started so far; nobody waits for them. So is an operand in tensor memory, by the role
