@@ -1,10 +1,8 @@
-// The slots that copies of a role need which lag behind one another, around the loops in which they
-// meet; and who gives rings so many.
+// How far copies of a role lag, in how many turns of a trip they start dots, and what has slots by
+// that whose depth nobody says.
 #include "Lags.h"
-#include "LoopProblem.h"
-#include "Trip.h"
-#include "kiln/Dialect/Tile/IR/Turns.h"
-#include "kiln/Layout/Transforms/Layouts.h"
+#include "HandOvers.h"
+#include "kiln/Dialect/Tile/IR/Roles.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
@@ -38,4 +36,82 @@ int64_t kiln::countTurns(Operation *op, RoleAttr role) {
   auto loop = dyn_cast<scf::ForOp>(op);
   std::optional<APInt> trips = loop ? loop.getStaticTripCount() : std::nullopt;
   return trips && !trips->isZero() ? trips->getSExtValue() * most : 1;
+}
+
+SmallVector<Block *> kiln::findLagging(KernelOp kernel) {
+  SmallVector<Block *> blocks = {&kernel.getBody().front()};
+  kernel.getBody().walk([&](Operation *loop) {
+    if (!isa<scf::ForOp, scf::WhileOp>(loop))
+      return;
+    Block &body = loop->getRegions().back().front();
+    if (llvm::any_of(body, [](Operation &op) {
+          return isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op);
+        }))
+      blocks.push_back(&body);
+  });
+  return blocks;
+}
+
+namespace {
+/// What of a kernel has a depth that nobody has said: loads into rings, and what is handed over.
+struct OpenDepths {
+  const DenseSet<LoadOp> &loads;
+  DenseSet<Operation *> given = {};
+
+  bool deepen(const PinsChecked &checked, RingPlan &plan);
+};
+} // namespace
+
+/// Gives a slot more to what has too few. Whether there is such a thing, and it may have one.
+bool OpenDepths::deepen(const PinsChecked &checked, RingPlan &plan) {
+  if (!checked.wrong || checked.wrong->decision != "depth")
+    return false;
+  Operation *op = checked.made.ops[*checked.wrong->op];
+  auto fills = [&](Ring &ring) {
+    return llvm::any_of(ring.uses, [&](RingUse &use) {
+      return use.store == op || llvm::is_contained(use.loads, op);
+    });
+  };
+  if (Ring *ring = llvm::find_if(plan, fills); ring != plan.end()) {
+    for (RingUse &use : ring->uses)
+      for (LoadOp load : use.loads)
+        if (!loads.contains(load))
+          return false;
+    for (RingUse &use : ring->uses)
+      for (LoadOp load : use.loads)
+        load.setDepth(ring->depth + 1);
+    return !ring->uses.front().store;
+  }
+  bool isTensor =
+      op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
+  bool isOpen = given.contains(op) || (isTensor && findHandedDepths(op->getResult(0)).empty() &&
+                                       !getLoopDepth(op->getBlock()));
+  if (!isOpen)
+    return false;
+  given.insert(op);
+  op->setAttr(spellDecision(op, "depth"),
+              Builder(op->getContext()).getI64IntegerAttr(countSlots(op->getResult(0)) + 1));
+  return true;
+}
+
+LogicalResult kiln::giveSlotsForLags(KernelOp kernel, const DenseSet<LoadOp> &open,
+                                     const Chip &chip) {
+  auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>();
+  if (llvm::none_of(roles, [](RoleAttr role) { return getLag(role) > 0; }))
+    return success();
+  OpenDepths depths{open};
+  for (bool isDeeper = true; isDeeper;) {
+    isDeeper = false;
+    FailureOr<RingPlan> plan = planRings(kernel);
+    if (failed(plan))
+      return failure();
+    for (Block *block : findLagging(kernel))
+      isDeeper = isDeeper || depths.deepen(checkLags(*block, *plan), *plan);
+    kernel.getBody().walk([&](Operation *loop) {
+      if (isa<scf::ForOp, scf::WhileOp>(loop) &&
+          getLoopOfTrips(&loop->getRegions().back().front().front()) == loop)
+        isDeeper = isDeeper || depths.deepen(checkPins(loop, *plan, chip), *plan);
+    });
+  }
+  return success();
 }

@@ -1,13 +1,12 @@
-// How many slots copies of a role need that lag behind one another.
+// How many slots copies of a role need that lag behind one another (SkewCopies.cpp).
 //
-// A copy releases a slot as many meetings later than the first one as it lags behind it
-// (SkewCopies.cpp). The first one waits for the slot to be filled again: so that all have released
-// it by then, it has met as often in between.
+// The last copy releases a slot once it has met the others so often, when the first one has met
+// them as often more as the last lags behind. By then the first one may wait for the slot to be
+// filled again, if it has too few others: then neither goes on.
 #ifndef KILN_LIB_SCHEDULE_LAGS_H
 #define KILN_LIB_SCHEDULE_LAGS_H
 
-#include "Rings.h"
-#include "kiln/Target/Chip.h"
+#include "LoopProblem.h"
 
 namespace kiln {
 
@@ -18,19 +17,17 @@ int64_t getLag(tile::RoleAttr role);
 /// and conditions too: in each trip that uses rings there is one at least.
 int64_t countTurns(mlir::Operation *op, tile::RoleAttr role);
 
-/// A ring that copies of a role lag behind too far for.
-struct Lag {
-  tile::RoleAttr role;
-  RingUse *use;
-  int64_t leastDepth;
-};
-/// Of a ring that a trip uses around loops in which dots are started, or a program of several: in
-/// trips without such loops, each role's order says more (LoopProblem.h).
-std::optional<Lag> findLag(tile::KernelOp kernel, Ring &ring);
+/// Whether roles whose copies lag behind one another get on where a block has loops of several
+/// roles, or is a program's: as far as is known, which ops of the block begin and end in which
+/// order. Of loops that are problems of their own, LoopProblem.h knows more.
+PinsChecked checkLags(mlir::Block &block, RingPlan &plan);
+/// The blocks that have such loops, and that of a program.
+llvm::SmallVector<mlir::Block *> findLagging(tile::KernelOp kernel);
 
-/// Gives rings and hand-overs whose depth nobody says the slots that lags need.
-void giveSlotsForLags(tile::KernelOp kernel, const llvm::DenseSet<tile::LoadOp> &open,
-                      const Chip &chip);
+/// Gives rings and hand-overs of which nobody says how deep they are the slots that lags ask for:
+/// of loads these.
+llvm::LogicalResult giveSlotsForLags(tile::KernelOp kernel,
+                                     const llvm::DenseSet<tile::LoadOp> &open, const Chip &chip);
 
 } // namespace kiln
 

@@ -53,9 +53,17 @@ static std::optional<unsigned> findRing(ArrayRef<Wait> circle) {
   return std::nullopt;
 }
 
-/// The slots of a ring with which no circle goes through it, if there is one with so many as it has.
-static int64_t findLeastDepth(const Problem &problem, Solution solution, const Steady &steady,
-                              unsigned ring, SmallVector<Wait> circle) {
+namespace {
+/// The slots of a ring with which no circle goes through it, if there is one with so many as it has;
+/// and the circle that there is then.
+struct Deepened {
+  int64_t depth;
+  SmallVector<Wait> circle;
+};
+} // namespace
+
+static Deepened deepen(const Problem &problem, Solution solution, const Steady &steady,
+                       unsigned ring, SmallVector<Wait> circle) {
   while (findRing(circle) == ring) {
     int64_t distance = 0;
     for (const Wait &wait : circle)
@@ -64,7 +72,7 @@ static int64_t findLeastDepth(const Problem &problem, Solution solution, const S
     Waits waits = getWaits(problem, solution, steady);
     circle = findCircle(waits.waits, waits.waiters.size());
   }
-  return solution.ops[ring].depth;
+  return {solution.ops[ring].depth, circle};
 }
 
 static std::string getName(const Problem &problem, const Waiter &waiter) {
@@ -81,24 +89,38 @@ std::optional<Violation> kiln::schedule::findDeadlock(const Problem &problem,
   SmallVector<Wait> circle = findCircle(found.waits, found.waiters.size());
   if (circle.empty())
     return std::nullopt;
+  std::optional<unsigned> ring = findRing(circle);
+  Deepened deepened = ring ? deepen(problem, solution, steady, *ring, circle) : Deepened{0, circle};
+  // No slots help against others.
+  if (ring && !deepened.circle.empty() && !findRing(deepened.circle)) {
+    circle = deepened.circle;
+    ring.reset();
+  }
   std::string names;
+  std::optional<unsigned> lagging;
   llvm::SmallSetVector<unsigned, 8> ops;
   for (const Wait &wait : circle) {
     const Waiter &waiter = found.waiters[wait.from];
-    if (waiter.kind != Waiter::Meeting)
+    if (waiter.kind == Waiter::Meeting)
+      lagging = waiter.index;
+    else
       ops.insert(waiter.index);
     names += getName(problem, waiter) + " -> ";
   }
   names += getName(problem, found.waiters[circle.back().to]);
-  std::optional<unsigned> ring = findRing(circle);
-  int64_t least = ring ? findLeastDepth(problem, solution, steady, *ring, circle) : 0;
-  Violation violation =
-      ring ? problem.at(*ring, "depth",
-                        "expected at least " + std::to_string(least) +
-                            ", since with fewer slots the roles wait for one another: " + names +
-                            ", got " + std::to_string(solution.ops[*ring].depth))
-           : problem.at(ops.front(), "order",
-                        "expected roles that do not wait for one another, got " + names);
+  Violation violation;
+  if (ring)
+    violation = problem.at(*ring, "depth",
+                           "expected at least " + std::to_string(deepened.depth) +
+                               ", since with fewer slots the roles wait for one another: " + names +
+                               ", got " + std::to_string(solution.ops[*ring].depth));
+  else if (lagging)
+    violation = problem.at(ops.front(), "skew",
+                           "expected no skew of role '" + problem.roles[*lagging].name +
+                               "', whose copies and other roles wait for one another: " + names);
+  else
+    violation = problem.at(ops.front(), "order",
+                           "expected roles that do not wait for one another, got " + names);
   violation.others = ops.takeVector();
   return violation;
 }

@@ -86,6 +86,16 @@ void WaitFinder::addCopy(unsigned role, ArrayRef<unsigned> meetings, unsigned fi
   int64_t count = meetings.size();
   Copy &copy = copies[role].emplace_back();
   SmallVector<Step> steps;
+  // Around a loop a copy has met so often in the trips before, in front of a block at the block's
+  // beginning.
+  auto meet = [&](int64_t number) {
+    if (problem.isLoop)
+      steps.push_back({unsigned(first + number % count), -(number / count)});
+    else if (number < count)
+      steps.push_back({unsigned(first + number), 0});
+  };
+  for (int64_t number = 0; number < lag && !problem.isLoop; ++number)
+    meet(number);
   int64_t met = 0;
   for (auto [place, op] : llvm::enumerate(sequence)) {
     Step step{op, solution.ops[op].stage};
@@ -96,7 +106,7 @@ void WaitFinder::addCopy(unsigned role, ArrayRef<unsigned> meetings, unsigned fi
     copy.starts[op] = step;
     steps.push_back(step);
     for (; met < count && meetings[met] == place + 1; ++met)
-      steps.push_back({unsigned(first + (met + lag) % count), -((met + lag) / count)});
+      meet(met + lag);
     // Of a turn that is over the meeting behind it.
     bool isOver = met % 2 == 0 && (problem.ops[op].isInTurns || problem.ops[op].innerTurns);
     copy.ends[op] = isOver ? steps.back() : step;
@@ -123,7 +133,7 @@ Waits WaitFinder::run() {
   copies.resize(problem.roles.size());
   for (auto [number, role] : llvm::enumerate(problem.roles)) {
     SmallVector<unsigned> meetings;
-    if (role.lag > 0 && problem.isLoop)
+    if (role.lag > 0)
       meetings = findMeetings(number);
     unsigned first = found.waiters.size();
     found.waiters.append(meetings.size(), {Waiter::Meeting, unsigned(number)});
