@@ -22,7 +22,8 @@ public:
   LagProblem(Block &block, RingPlan &plan, KernelOp kernel)
       : block(block), plan(plan),
         roles(kernel->getAttrOfType<ArrayAttr>(kRolesAttrName).getAsRange<RoleAttr>()) {
-    made.problem.isLoop = !isa<KernelOp>(block.getParentOp()) || kernel->hasAttr(kPersistentAttrName);
+    made.problem.isLoop =
+        !isa<KernelOp>(block.getParentOp()) || kernel->hasAttr(kPersistentAttrName);
   }
   std::optional<LoopProblem> run();
 

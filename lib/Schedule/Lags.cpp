@@ -44,9 +44,8 @@ SmallVector<Block *> kiln::findLagging(KernelOp kernel) {
     if (!isa<scf::ForOp, scf::WhileOp>(loop))
       return;
     Block &body = loop->getRegions().back().front();
-    if (llvm::any_of(body, [](Operation &op) {
-          return isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op);
-        }))
+    if (llvm::any_of(body,
+                     [](Operation &op) { return isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op); }))
       blocks.push_back(&body);
   });
   return blocks;
@@ -64,7 +63,7 @@ struct OpenDepths {
 
 /// Gives a slot more to what has too few. Whether there is such a thing, and it may have one.
 bool OpenDepths::deepen(const PinsChecked &checked, RingPlan &plan) {
-  if (!checked.wrong || checked.wrong->decision != "depth")
+  if (!checked.wrong || !checked.wrong->leastDepth)
     return false;
   Operation *op = checked.made.ops[*checked.wrong->op];
   auto fills = [&](Ring &ring) {
@@ -82,8 +81,7 @@ bool OpenDepths::deepen(const PinsChecked &checked, RingPlan &plan) {
         load.setDepth(ring->depth + 1);
     return !ring->uses.front().store;
   }
-  bool isTensor =
-      op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
+  bool isTensor = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
   bool isOpen = given.contains(op) || (isTensor && findHandedDepths(op->getResult(0)).empty() &&
                                        !getLoopDepth(op->getBlock()));
   if (!isOpen)

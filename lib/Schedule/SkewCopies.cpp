@@ -104,8 +104,8 @@ static bool mayHaveNoTrip(scf::ForOp loop) {
     return trips->isZero();
   auto least = loop->getAttrOfType<IntegerAttr>(kLeastTripsAttrName);
   auto condition = dyn_cast<scf::IfOp>(loop->getParentOp());
-  return !(least && least.getInt() > 0) && !(condition && saysAnyTrip(condition, loop) &&
-                                             loop->getBlock() == condition.thenBlock());
+  return !(least && least.getInt() > 0) &&
+         !(condition && saysAnyTrip(condition, loop) && loop->getBlock() == condition.thenBlock());
 }
 
 static Ways findWays(Operation &op) {
@@ -201,8 +201,8 @@ static void meetOnAllWays(Operation *loop, RoleAttr role) {
   Value none;
   if (counted) {
     auto from = counted.getUnsignedCmp() ? arith::CmpIPredicate::uge : arith::CmpIPredicate::sge;
-    none = arith::CmpIOp::create(builder, loc, from, counted.getLowerBound(),
-                                 counted.getUpperBound());
+    none =
+        arith::CmpIOp::create(builder, loc, from, counted.getLowerBound(), counted.getUpperBound());
   } else {
     none = tellNoTrip(cast<scf::WhileOp>(loop));
   }

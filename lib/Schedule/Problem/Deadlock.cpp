@@ -54,8 +54,8 @@ static std::optional<unsigned> findRing(ArrayRef<Wait> circle) {
 }
 
 namespace {
-/// The slots of a ring with which no circle goes through it, if there is one with so many as it has;
-/// and the circle that there is then.
+/// The slots of a ring with which no circle goes through it, if there is one with so many as it
+/// has; and the circle that there is then.
 struct Deepened {
   int64_t depth;
   SmallVector<Wait> circle;
@@ -121,6 +121,8 @@ std::optional<Violation> kiln::schedule::findDeadlock(const Problem &problem,
   else
     violation = problem.at(ops.front(), "order",
                            "expected roles that do not wait for one another, got " + names);
+  if (ring)
+    violation.leastDepth = deepened.depth;
   violation.others = ops.takeVector();
   return violation;
 }

@@ -105,8 +105,8 @@ TEST(Lag, ADotBesideOthersStandsInTheirTurn) {
 }
 
 TEST(Lag, WhatAllCopiesMakeTheirLoaderMayNotWaitFor) {
-  // The place of each load is what the copies have found in the trip: the last one finds it when the
-  // first would be ahead.
+  // The place of each load is what the copies have found in the trip: the last one finds it when
+  // the first would be ahead.
   Lagging p(1, 4, 0);
   unsigned place = p.addOp("place", 0);
   p.ops[place].pins = {p.mma, 0, 0, 4, std::nullopt};

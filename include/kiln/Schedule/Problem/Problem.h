@@ -182,6 +182,8 @@ struct Violation {
   std::string limit;
   /// The ops that set the limit, each once.
   llvm::SmallVector<unsigned> others = {};
+  /// With how many slots a ring holds, for want of which roles wait for one another.
+  std::optional<int64_t> leastDepth = std::nullopt;
 
   /// All of it in one line: "op 3 'dot': stage: expected at least 1, …, got 0".
   std::string str() const;
