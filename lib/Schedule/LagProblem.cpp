@@ -9,6 +9,7 @@
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Problem/Solution.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -40,6 +41,7 @@ private:
   unsigned getFilled(Value value, Operation *maker, StringRef role);
   unsigned getRead(unsigned filled, Operation *maker, Operation *user, StringRef role);
   StringRef findMaker(Value value, Operation *op);
+  void order();
   int64_t getPlace(Operation *op) { return 3 * places.lookup(op) + 1; }
   void depend(unsigned from, unsigned to) { made.problem.dependences.push_back({from, to}); }
 
@@ -196,6 +198,19 @@ void LagProblem::addNeeds(Operation *op) {
     });
 }
 
+/// Orders of a role are those of its places.
+void LagProblem::order() {
+  SmallVector<unsigned> numbers(llvm::seq<unsigned>(0, made.ops.size()));
+  llvm::stable_sort(numbers, [&](unsigned x, unsigned y) {
+    return *made.problem.ops[x].pins.order < *made.problem.ops[y].pins.order;
+  });
+  SmallVector<int64_t> next(roles.size(), 0);
+  for (unsigned number : numbers) {
+    schedule::Pins &pins = made.problem.ops[number].pins;
+    pins.order = next[*pins.role]++;
+  }
+}
+
 std::optional<LoopProblem> LagProblem::run() {
   if (!lags() || !isOrdered())
     return std::nullopt;
@@ -210,6 +225,7 @@ std::optional<LoopProblem> LagProblem::run() {
     addParts(&op);
   for (Operation &op : block)
     addNeeds(&op);
+  order();
   return std::move(made);
 }
 
