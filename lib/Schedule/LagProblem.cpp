@@ -9,7 +9,6 @@
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Problem/Solution.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -200,12 +199,12 @@ void LagProblem::addNeeds(Operation *op) {
 
 /// Orders of a role are those of its places.
 void LagProblem::order() {
-  SmallVector<unsigned> numbers(llvm::seq<unsigned>(0, made.ops.size()));
-  llvm::stable_sort(numbers, [&](unsigned x, unsigned y) {
-    return *made.problem.ops[x].pins.order < *made.problem.ops[y].pins.order;
-  });
+  SmallVector<std::pair<int64_t, unsigned>> sequence;
+  for (auto [number, op] : llvm::enumerate(made.problem.ops))
+    sequence.push_back({*op.pins.order, number});
+  llvm::sort(sequence);
   SmallVector<int64_t> next(roles.size(), 0);
-  for (unsigned number : numbers) {
+  for (auto [place, number] : sequence) {
     schedule::Pins &pins = made.problem.ops[number].pins;
     pins.order = next[*pins.role]++;
   }
