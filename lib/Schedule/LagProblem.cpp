@@ -5,6 +5,7 @@
 #include "HandOvers.h"
 #include "Lags.h"
 #include "SourceErrors.h"
+#include "Trip.h"
 #include "kiln/Dialect/Tile/IR/Roles.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Schedule/Problem/Solution.h"
@@ -159,10 +160,22 @@ unsigned LagProblem::getRead(unsigned filled, Operation *maker, Operation *user,
   return at->second;
 }
 
+/// Whether a role that a loop's dot has a slot of has met for the last time when it gives it back:
+/// dots of later stages, behind the last trip, read it no more.
+static bool isReadToTheEnd(OpOperand &use, Operation *loop) {
+  Operation *reader = use.getOwner();
+  int64_t stage = findNumber(reader, "stage").value_or(0);
+  return !loop->walk([&](DotOp dot) {
+                bool isLater = dot.getInFlight() && findNumber(dot, "stage").value_or(0) > stage;
+                return isLater ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 /// What a role needs where it uses a value, past what is computed by whoever needs it.
 void LagProblem::addNeed(OpOperand &use, Operation *user, StringRef role) {
   unsigned number = parts.lookup({user, role});
-  bool isInPlace = isReadFromBuffer(use) || isWrittenForDot(use);
+  bool isInPlace = (isReadFromBuffer(use) || isWrittenForDot(use)) && isReadToTheEnd(use, user);
   llvm::SetVector<Value> values;
   values.insert(use.get());
   for (unsigned i = 0; i < values.size(); ++i) {
