@@ -3,7 +3,7 @@
 #include "CopyRealiser.h"
 #include "CutParts.h"
 #include "GlobalAccesses.h"
-#include "LoopProblem.h"
+#include "Lags.h"
 #include "PlannedSums.h"
 #include "SourceErrors.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
@@ -400,6 +400,9 @@ static LogicalResult check(KernelOp kernel, const Chip &chip) {
   };
   if (kernel.getBody().walk(checkTrips).wasInterrupted() || failed(checkSumRoom(kernel, inFlight)))
     return failure();
+  for (Block *block : findLagging(kernel))
+    if (PinsChecked checked = checkLags(*block, *plan); checked.wrong)
+      return refuse(block->getParentOp(), checked.made, *checked.wrong, *plan);
   return checkRoom(kernel, *plan, chip);
 }
 

@@ -2,7 +2,7 @@
 #include "Boxes.h"
 #include "Decisions.h"
 #include "GlobalAccesses.h"
-#include "LoopProblem.h"
+#include "Lags.h"
 #include "OwnRingDecider.h"
 #include "Rings.h"
 #include "WriteStages.h"
@@ -460,9 +460,16 @@ LogicalResult StageDecider::run() {
     if (load.getBuffer() && !load.getStage() && !getDecision(load, "order"))
       open.insert(load);
   });
+  DenseSet<LoadOp> openDepths;
+  kernel.getBody().walk([&](LoadOp load) {
+    if (load.getBuffer() && !isDepthSaid(load))
+      openDepths.insert(load);
+  });
   if (failed(decideOwnRings()) || failed(decideDepths()))
     return failure();
   delayLoads(kernel, open, target.getChipRecord());
+  if (failed(giveSlotsForLags(kernel, openDepths, target.getChipRecord())))
+    return failure();
   return decideWriteStages(kernel, target.getChipRecord());
 }
 

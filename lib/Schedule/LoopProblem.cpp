@@ -7,6 +7,7 @@
 #include "LoopProblem.h"
 #include "CutParts.h"
 #include "HandOvers.h"
+#include "Lags.h"
 #include "SourceErrors.h"
 #include "WriteStages.h"
 #include "kiln/Dialect/Tile/IR/Turns.h"
@@ -181,8 +182,9 @@ void ProblemMaker::addRoles() {
         role.getRegisters() ? role.getRegisters() : int64_t(chip.getRegistersAtEntry(warps));
     registers = std::min<int64_t>(registers, chip.registersPerThread);
     int64_t threads = role.getTotalWarps() * chip.warpSize;
-    made.problem.roles.push_back({role.getName().str(), role.getWarps(),
-                                  4 * threads * std::max<int64_t>(registers - others, 1)});
+    int64_t bytes = 4 * threads * std::max<int64_t>(registers - others, 1);
+    int64_t lag = use == ProblemUse::Check ? getLag(role) : 0;
+    made.problem.roles.push_back({role.getName().str(), role.getWarps(), bytes, lag});
   }
   made.problem.units = {{"matrix units"}, {"lanes"}}; // as `Unit` counts them
   made.problem.counters = {{"dots"}};
@@ -296,6 +298,7 @@ void ProblemMaker::addHandOver(Operation *op, StringRef role, int64_t bytes, int
   asked.pins.role = getNumber(role, kernel->getAttrOfType<ArrayAttr>(kRolesAttrName));
   asked.pins.depth = depth;
   asked.bufferBytes = bytes;
+  asked.partsTurns = true;
   const Figures &figures = chip.figures;
   if (use == ProblemUse::Check || !figures.sharedBandwidth)
     return;
@@ -346,6 +349,10 @@ bool ProblemMaker::addOp(Operation *op) {
   }
   if (!fills)
     asked.registerBytes = countRegisters(op);
+  asked.isInTurns = dot && dot.getInFlight();
+  asked.partsTurns = op->getNumRegions() > 0;
+  if (asked.partsTurns)
+    asked.innerTurns = countTurns(op, cast<RoleAttr>(attrs[*asked.pins.role]));
   addPins(op, asked);
   made.problem.ops.push_back(asked);
   if (!handedOver.contains(op))

@@ -201,6 +201,9 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     reads it; what it loads for others, of which nobody says a stage, is as many stages later as
     those rings have slots too few for that, so that the roles do not wait for one another.
 
+    Rings, and what is handed over, have the slots that copies need which lag behind one another, if
+    nobody says a depth: a `tile.load` too that fills no ring has a `depth` then.
+
     Where the source says orders of some of a role's ops in a loop, and they are not those from 0 on,
     each is a place among all of the role's ops there, and the others have the places that are left,
     as in the source.
@@ -368,7 +371,8 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
       all that reads it are dots whose atom ends by commit, by a commit behind the last of them. In a
       ring that others of the role read, too, each slot is released in both ways.
     - In a role whose copies have a `skew` barriers of all copies stand around the starts of dots,
-      and later copies come to them that much later.
+      and later copies come to them that much later. Where a trip that uses a ring starts no dots
+      all copies meet twice, too.
     - Each trip of an `scf.while` says at stage 0 whether there is another one. Its first trips stand
       in one another's conditions, beside the trips that end as many iterations as there are then.
     - Where a role fills rings of its own, puts are waited for by counts; ops in front of and behind
@@ -397,7 +401,8 @@ def RealiseStages : Schedule_Pass<"tile-realise-stages"> {
     }
     ```
     The tests are `test/Schedule/realise-stages.mlir`, `realise-stages-while.mlir`,
-    `realise-stages-dots.mlir`, `realise-stages-registers.mlir` and `realise-stages-invalid.mlir`.
+    `realise-stages-dots.mlir`, `realise-stages-registers.mlir`, `skews.mlir` and
+    `realise-stages-invalid.mlir`.
   }];
 }
 

@@ -45,7 +45,9 @@ def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
     - roles and copies that take more barriers or registers than there are, at the kernel;
     - sums in tensor memory that do not fit it: those that other roles fetch by their slots, of others
       that are alike one;
-    - roles that wait for one another, since a ring has too few slots for what its readers hold;
+    - roles that wait for one another, since a ring has too few slots for what its readers hold, or
+      for copies that lag behind one another, also around loops of several roles; or since a role
+      waits for what all such copies make, and they for what it loads;
     - rings that together with all else in shared memory do not fit it;
     - loads with `multicast` that the programs which share their tiles out may not make alike: of
       different tiles, or under loops and conditions that depend on which of them it is;
@@ -58,7 +60,8 @@ def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
     What goes from role to role inside conditions and between loops, `tile-check-protocol` proves on
     the realised kernel, and `tile-plan-shared-memory` counts scratch as it is lowered.
     The tests are `test/Schedule/check-schedule-invalid.mlir`, `check-schedule-copies-invalid.mlir`,
-    `check-schedule-limits-invalid.mlir` and `check-clusters-invalid.mlir`.
+    `check-schedule-limits-invalid.mlir`, `check-schedule-skews-invalid.mlir` and
+    `check-clusters-invalid.mlir`.
   }];
 }
 

@@ -1,52 +1,14 @@
 // Whether the trips of all roles, with the waits of their rings, ever come to an end.
 //
-// Each op of each iteration waits for others: for the op in front of it in its role, for what it
-// uses, and, where it fills a slot, for that slot's last release. If op v of iteration i + d waits
-// for op u of iteration i, that is an edge u -> v of distance d. A circle of distance 0 or less
-// waits for itself, and each deadlock is such a circle (Commoner, Holt, Even, Pnueli, "Marked
-// Directed Graphs", 1971: a circle needs a token).
-#include "Steady.h"
+// A circle of waits of distance 0 or less waits for itself, and each deadlock is such a circle
+// (Commoner, Holt, Even, Pnueli, "Marked Directed Graphs", 1971: a circle needs a token).
+#include "Waits.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace kiln::schedule;
 using llvm::ArrayRef;
 using llvm::SmallVector;
-
-namespace {
-struct Wait {
-  unsigned from, to;
-  int64_t distance;
-  /// The maker whose ring's depth the wait is by, if it is for a free slot.
-  std::optional<unsigned> ring;
-};
-} // namespace
-
-static SmallVector<Wait> getWaits(const Problem &problem, const Solution &solution,
-                                  const Steady &steady) {
-  SmallVector<Wait> waits;
-  for (unsigned role = 0; role < problem.roles.size(); ++role) {
-    ArrayRef<unsigned> sequence = steady.getSequence(role);
-    for (size_t i = 0; i + 1 < sequence.size(); ++i)
-      waits.push_back({sequence[i], sequence[i + 1],
-                       solution.ops[sequence[i]].stage - solution.ops[sequence[i + 1]].stage,
-                       std::nullopt});
-    if (!sequence.empty() && problem.isLoop)
-      waits.push_back(
-          {sequence.back(), sequence.front(),
-           solution.ops[sequence.back()].stage + 1 - solution.ops[sequence.front()].stage,
-           std::nullopt});
-  }
-  for (const Dependence &each : problem.dependences) {
-    if (!steady.isReadFromRing(each))
-      continue;
-    waits.push_back({each.from, each.to, each.distance, std::nullopt});
-    if (Event free = steady.getDone(each.to); problem.isLoop)
-      waits.push_back({free.op, each.from,
-                       solution.ops[each.from].depth - each.distance - free.distance, each.from});
-  }
-  return waits;
-}
 
 /// A circle of distance 0 or less, first to last; none if there is none. Edges weigh their distance
 /// times more than any circle has edges, less 1, so that such a circle alone weighs less than 0
@@ -83,31 +45,84 @@ static SmallVector<Wait> findCircle(ArrayRef<Wait> waits, size_t count) {
   return circle;
 }
 
+/// The ring of a circle whose slots are too few.
+static std::optional<unsigned> findRing(ArrayRef<Wait> circle) {
+  for (const Wait &wait : circle)
+    if (wait.ring)
+      return wait.ring;
+  return std::nullopt;
+}
+
+namespace {
+/// The slots of a ring with which no circle goes through it, if there is one with so many as it
+/// has; and the circle that there is then.
+struct Deepened {
+  int64_t depth;
+  SmallVector<Wait> circle;
+};
+} // namespace
+
+static Deepened deepen(const Problem &problem, Solution solution, const Steady &steady,
+                       unsigned ring, SmallVector<Wait> circle) {
+  while (findRing(circle) == ring) {
+    int64_t distance = 0;
+    for (const Wait &wait : circle)
+      distance += wait.distance;
+    solution.ops[ring].depth += 1 - distance;
+    Waits waits = getWaits(problem, solution, steady);
+    circle = findCircle(waits.waits, waits.waiters.size());
+  }
+  return {solution.ops[ring].depth, circle};
+}
+
+static std::string getName(const Problem &problem, const Waiter &waiter) {
+  if (waiter.kind == Waiter::Meeting)
+    return "all copies of '" + problem.roles[waiter.index].name + "'";
+  std::string name = "'" + problem.ops[waiter.index].name + "'";
+  return waiter.kind == Waiter::Last ? name + " of the last copy" : name;
+}
+
 std::optional<Violation> kiln::schedule::findDeadlock(const Problem &problem,
                                                       const Solution &solution,
                                                       const Steady &steady) {
-  SmallVector<Wait> circle = findCircle(getWaits(problem, solution, steady), problem.ops.size());
+  Waits found = getWaits(problem, solution, steady);
+  SmallVector<Wait> circle = findCircle(found.waits, found.waiters.size());
   if (circle.empty())
     return std::nullopt;
+  std::optional<unsigned> ring = findRing(circle);
+  Deepened deepened = ring ? deepen(problem, solution, steady, *ring, circle) : Deepened{0, circle};
+  // No slots help against others.
+  if (ring && !deepened.circle.empty() && !findRing(deepened.circle)) {
+    circle = deepened.circle;
+    ring.reset();
+  }
   std::string names;
-  int64_t distance = 0;
-  std::optional<unsigned> ring;
+  std::optional<unsigned> lagging;
   llvm::SmallSetVector<unsigned, 8> ops;
   for (const Wait &wait : circle) {
-    ops.insert(wait.from);
-    names += "'" + problem.ops[wait.from].name + "' -> ";
-    distance += wait.distance;
-    ring = ring ? ring : wait.ring;
+    const Waiter &waiter = found.waiters[wait.from];
+    if (waiter.kind == Waiter::Meeting)
+      lagging = waiter.index;
+    else
+      ops.insert(waiter.index);
+    names += getName(problem, waiter) + " -> ";
   }
-  names += "'" + problem.ops[circle.back().to].name + "'";
-  Violation violation =
-      ring ? problem.at(*ring, "depth",
-                        "expected at least " +
-                            std::to_string(solution.ops[*ring].depth + 1 - distance) +
-                            ", since with fewer slots the roles wait for one another: " + names +
-                            ", got " + std::to_string(solution.ops[*ring].depth))
-           : problem.at(circle.front().from, "order",
-                        "expected roles that do not wait for one another, got " + names);
+  names += getName(problem, found.waiters[circle.back().to]);
+  Violation violation;
+  if (ring)
+    violation = problem.at(*ring, "depth",
+                           "expected at least " + std::to_string(deepened.depth) +
+                               ", since with fewer slots the roles wait for one another: " + names +
+                               ", got " + std::to_string(solution.ops[*ring].depth));
+  else if (lagging)
+    violation = problem.at(ops.front(), "skew",
+                           "expected no skew of role '" + problem.roles[*lagging].name +
+                               "', whose copies and other roles wait for one another: " + names);
+  else
+    violation = problem.at(ops.front(), "order",
+                           "expected roles that do not wait for one another, got " + names);
+  if (ring)
+    violation.leastDepth = deepened.depth;
   violation.others = ops.takeVector();
   return violation;
 }

@@ -33,7 +33,8 @@
 //
 // What the model leaves out: scalars that each role makes for itself are no ops here; loads put
 // into one slot together are one op; identical copies of a role are one role, whose ops take the
-// units for all of them.
+// units for all of them. Of copies that lag behind one another, the waits of the first and of the
+// last are told apart (lib/Schedule/Problem/Waits.h).
 #ifndef KILN_SCHEDULE_PROBLEM_PROBLEM_H
 #define KILN_SCHEDULE_PROBLEM_PROBLEM_H
 
@@ -113,6 +114,11 @@ struct Op {
   int64_t slotBarriers = 0;
   /// Whether ops of its own role read it from the ring too, rather than from registers.
   bool isBuffered = false;
+  /// Where copies of its role lag: whether they start it in turns, so that they meet in front of it
+  /// and behind it, or of several such as nothing parts them; whether it parts them; and how many
+  /// turns are in it, at least.
+  bool isInTurns = false, partsTurns = false;
+  int64_t innerTurns = 0;
   Pins pins;
 
   bool canLieInRing() const { return bufferBytes > 0 || bufferColumns > 0; }
@@ -147,6 +153,8 @@ struct Role {
   int64_t warps = 1;
   /// Bytes of registers that all its threads together have for results.
   std::optional<int64_t> registerBytes = std::nullopt;
+  /// By how many meetings of all its copies the last of them lags behind the first.
+  int64_t lag = 0;
 };
 
 /// What counts starts of work, in each role for itself.
@@ -174,6 +182,8 @@ struct Violation {
   std::string limit;
   /// The ops that set the limit, each once.
   llvm::SmallVector<unsigned> others = {};
+  /// With how many slots a ring holds, for want of which roles wait for one another.
+  std::optional<int64_t> leastDepth = std::nullopt;
 
   /// All of it in one line: "op 3 'dot': stage: expected at least 1, …, got 0".
   std::string str() const;
