@@ -453,3 +453,46 @@ TEST(Waits, LanesThatNothingTurnsOff) {
   EXPECT_THAT(check(lone + "  s_mov_b32 s5, s8\n  s_or_b64 exec, exec, s[4:5]\n" + body),
               HasSubstr("expected a wait"));
 }
+
+/// Who waits for a store in front of a barrier tells others of it, which the proof knows nothing
+/// of.
+TEST(Waits, StoresAreWaitedForInFrontOfBarriers) {
+  std::string body = ".LBB0_1:\n  global_store_dword v1, v2, s[4:5]\n  s_waitcnt vmcnt(0)\n"
+                     "  s_barrier\n  s_add_i32 s8, s8, -1\n  s_cmp_lg_u32 s8, 0\n"
+                     "  s_cbranch_scc1 .LBB0_1\n";
+  auto findStrong = [](const std::string &text) {
+    return problemsOf(findStrongWaits(parseKernel(inKernel(text))));
+  };
+  EXPECT_EQ(findStrong(body), "");
+  EXPECT_THAT(findStrong(replaced(body, "  s_barrier\n", "")),
+              HasSubstr("expected a wait for fewer loads: one more may be outstanding"));
+  EXPECT_THAT(findStrong(replaced(body, "global_store_dword v1, v2", "global_load_dword v2, v1")),
+              HasSubstr("expected a wait for fewer loads: one more may be outstanding"));
+}
+
+/// What is moved behind the wait of a fence, in front of its barrier.
+TEST(Waits, FencesWaitForAllOfLDS) {
+  std::string body = ".LBB0_1:\n  ds_write_b32 v1, v2\n  s_waitcnt lgkmcnt(0)\n"
+                     "  global_load_dword v3, v1, s[4:5]\n  s_barrier\n  s_waitcnt vmcnt(0)\n"
+                     "  v_mov_b32_e32 v4, v3\n  s_add_i32 s8, s8, -1\n  s_cmp_lg_u32 s8, 0\n"
+                     "  s_cbranch_scc1 .LBB0_1\n";
+  auto findStrong = [](const std::string &text) {
+    return problemsOf(findStrongWaits(parseKernel(inKernel(text, "gfx942", 256))));
+  };
+  EXPECT_EQ(findStrong(body), "");
+  EXPECT_THAT(findStrong(replaced(body, "  s_barrier\n", "")), HasSubstr("fewer LDS accesses"));
+}
+
+/// A wait may stand in front of a branch by a constant of the path.
+TEST(Waits, PathsGoOnBehindWaits) {
+  std::string body = "  v_lshlrev_b32_e32 v1, 2, v0\n  v_xor_b32_e32 v2, 0x100, v1\n"
+                     "  ds_write_b32 v1, v0\n  s_cmp_eq_u32 s20, 0\n"
+                     "  s_cbranch_scc1 .LBB0_1\n  s_mov_b64 s[4:5], 0\n"
+                     "  s_branch .LBB0_2\n.LBB0_1:\n  s_waitcnt lgkmcnt(0)\n  s_barrier\n"
+                     "  s_mov_b64 s[4:5], -1\n.LBB0_2:\n  s_waitcnt lgkmcnt(0)\n"
+                     "  s_and_b64 vcc, exec, s[4:5]\n  s_cbranch_vccz .LBB0_3\n"
+                     "  ds_read_b32 v3, v2\n.LBB0_3:\n";
+  EXPECT_EQ(check(body), "");
+  EXPECT_THAT(check(replaced(body, "s_mov_b64 s[4:5], 0", "s_mov_b64 s[4:5], -1")),
+              HasSubstr("expected a barrier between"));
+}

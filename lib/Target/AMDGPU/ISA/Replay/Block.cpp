@@ -24,15 +24,14 @@ static unsigned getCellBytes(const KernelCode &kernel) {
   return any_of(kernel.code, isPart) ? 1 : 4;
 }
 
-Block::Block(const KernelCode &kernel, ArrayRef<Step> steps, const Instance &instance, Turns turns,
-             BitVector &executed)
-    : kernel(kernel), steps(steps), executed(executed), ldsBytes(getBytes(kernel)),
-      cellBytes(getCellBytes(kernel)), memory(kernel, instance),
-      order(kernel, divideCeil(kernel.getThreads(), kernel.getWaveSize()), ldsBytes / cellBytes,
-            cellBytes),
+Block::Block(const KernelCode &kernel, ArrayRef<Step> steps, const Instance &instance, Turns turns)
+    : kernel(kernel), steps(steps), ldsBytes(getBytes(kernel)), cellBytes(getCellBytes(kernel)),
+      memory(kernel, instance), order(kernel, divideCeil(kernel.getThreads(), kernel.getWaveSize()),
+                                      ldsBytes / cellBytes, cellBytes),
       live(divideCeil(kernel.getThreads(), kernel.getWaveSize())),
       isSame(new bool[ldsBytes / cellBytes + 1]()) {
   memory.lds.resize(ldsBytes / 4);
+  executed.assign(live, BitVector(steps.size()));
   for (unsigned number = 0; number < live; ++number) {
     runners.emplace_back(Wave(kernel, number));
     memory.start(runners.back().wave);
@@ -152,7 +151,7 @@ bool Block::step(Runner &runner) {
     return false;
   }
   const Step &step = steps[wave.at];
-  executed.set(wave.at);
+  executed[wave.number].set(wave.at);
   const Instruction &instruction = *step.instruction;
   switch (instruction.kind) {
   case Kind::Branch:
@@ -175,6 +174,7 @@ bool Block::step(Runner &runner) {
     ++wave.at;
     if (kernel.isOneWave())
       return true;
+    runner.attempts.clear();
     if (instruction.kind != Kind::BarrierWait) {
       order.signal(wave.number, runner.signalled++);
       if (instruction.writesCondition)

@@ -22,15 +22,16 @@ bool isOfData(const Instruction &instruction);
 
 class Block {
 public:
-  /// Notes which instructions any wave executes.
-  Block(const KernelCode &kernel, llvm::ArrayRef<Step> steps, const Instance &instance, Turns turns,
-        llvm::BitVector &executed);
+  Block(const KernelCode &kernel, llvm::ArrayRef<Step> steps, const Instance &instance,
+        Turns turns);
 
   /// Until all have ended, something is wrong, or so many instructions were executed: what is left
   /// of those.
   uint64_t run(uint64_t budget);
   bool hasEnded() const { return live == 0; }
   std::optional<WaitProblem> problem;
+  /// By wave, which instructions it has executed.
+  std::vector<llvm::BitVector> executed;
 
 private:
   struct Runner {
@@ -77,7 +78,6 @@ private:
 
   const KernelCode &kernel;
   llvm::ArrayRef<Step> steps;
-  llvm::BitVector &executed;
   const unsigned ldsBytes, cellBytes;
   Memory memory;
   std::vector<Runner> runners;
