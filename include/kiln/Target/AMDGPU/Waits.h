@@ -43,7 +43,7 @@ struct WaitProblem {
   /// If nothing is wrong but that its place in LDS may be that of earlier accesses: these. Which
   /// bytes each wave touches there, and whether waves come by one behind the other, is for the
   /// replay to say (Replay.h).
-  llvm::SmallVector<unsigned, 0> earlier;
+  llvm::SmallVector<unsigned, 0> earlier = {};
 };
 
 /// What is not waited for; nothing if all is. One problem an instruction.

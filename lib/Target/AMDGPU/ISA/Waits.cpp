@@ -378,7 +378,7 @@ std::vector<WaitProblem> WaitCheck::run() {
   std::vector<WaitProblem> list;
   list.reserve(problems.size());
   for (auto &[at, text] : problems) {
-    list.push_back({at, text, {}});
+    list.push_back({at, text});
     // One wave's are told apart by its waits alone.
     if (auto found = conflicts.find(at); found != conflicts.end() && !kernel.isOneWave())
       list.back().earlier.assign(found->second.begin(), found->second.end());
