@@ -59,7 +59,7 @@ std::vector<WaitProblem> kiln::amdgcn::findStrongWaits(const KernelCode &kernel)
                    check.mayWait(at, counter) &&
                    !(check.mayWaitForStore(at, counter) && isFence(kernel, at));
           }
-        if (has && WaitCheck(weaker, lags).run().empty())
+        if (has && WaitCheck(weaker, lags).run(/*onlyFirst=*/true).empty())
           strong.push_back(
               {at, formatv("expected a wait for fewer {0}: one more may be outstanding", name)});
         wait = kernel.code[at];

@@ -41,7 +41,8 @@ public:
     before.resize(kernel.code.size() + 1);
   }
 
-  std::vector<WaitProblem> run();
+  /// One problem an instruction; some of them, if it is asked whether there is any.
+  std::vector<WaitProblem> run(bool onlyFirst = false);
   /// Whether anything may be outstanding of what a wait counts.
   bool mayWait(unsigned at, unsigned counter) const { return waited.count({at, counter}); }
   /// Whether a store may be among what a weaker wait leaves outstanding.

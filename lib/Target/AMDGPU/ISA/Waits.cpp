@@ -79,8 +79,13 @@ void WaitCheck::issue(WaitState &state, unsigned at) const {
     if (instruction.isLook)
       meet(state, /*ifTold=*/true);
     auto &ages = state.ages[unsigned(*counter)];
-    for (auto &entry : ages)
-      entry.second = std::min(entry.second + 1, kOldest);
+    for (auto it = ages.begin(); it != ages.end();) {
+      it->second = std::min(it->second + 1, kOldest);
+      // Of what fills no register, and is not of LDS, only a wait may ask.
+      bool isForgotten = it->second > kernel.getCounterLimit(*counter) &&
+                         !kernel.code[it->first].result && !state.lds.count(it->first);
+      it = isForgotten ? ages.erase(it) : std::next(it);
+    }
     ages[at] = 0;
     if (auto access = getLDSAccess(instruction, state)) {
       // Of two rounds through a loop, the places of both count.
@@ -325,7 +330,7 @@ std::optional<unsigned> WaitCheck::follow(unsigned at, WaitState &state) {
   return std::nullopt;
 }
 
-std::vector<WaitProblem> WaitCheck::run() {
+std::vector<WaitProblem> WaitCheck::run(bool onlyFirst) {
   const std::vector<bool> begins = kernel.getBlockStarts();
   constexpr unsigned kPatience = 4;
   constexpr size_t kMostHops = 64;
@@ -345,7 +350,7 @@ std::vector<WaitProblem> WaitCheck::run() {
         !is_contained(work, at))
       work.push_back(at);
   };
-  while (!work.empty()) {
+  while (!work.empty() && !(onlyFirst && !problems.empty())) {
     unsigned at = work.front();
     work.pop_front();
     WaitState state = before[at];

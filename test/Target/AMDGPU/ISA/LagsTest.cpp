@@ -171,7 +171,7 @@ TEST(Lags, WaysThatPartByConstantsAreFollowed) {
 TEST(Lags, WavesOfOneGroupLagByNothing) {
   // Each copy writes and reads where the other one does not, once a trip.
   std::string exchange = "  v_lshlrev_b32_e32 v3, 3, v0\n  ds_write_b32 v3, v0 offset:8192\n"
-                         "  s_waitcnt lgkmcnt(0)\n  s_barrier\n  v_xor_b32_e32 v4, 0x200, v3\n"
+                         "  s_waitcnt lgkmcnt(0)\n  s_barrier\n  v_mov_b32_e32 v4, v3\n"
                          "  ds_read_b32 v5, v4 offset:8192\n  s_waitcnt lgkmcnt(0)\n"
                          "  s_barrier\n";
   std::string body =
@@ -179,10 +179,10 @@ TEST(Lags, WavesOfOneGroupLagByNothing) {
   std::string protocol = replaced(kSkewedProtocol, "[4]", "[6]");
   EXPECT_EQ(check(body, protocol), "");
   // And where it does.
-  EXPECT_THAT(check(replaced(body, "v_xor_b32_e32 v4, 0x200", "v_xor_b32_e32 v4, 0x400"), protocol),
+  EXPECT_THAT(check(replaced(body, "v_mov_b32_e32 v4, v3", "v_xor_b32_e32 v4, 0x400, v3"), protocol),
               HasSubstr("its place in LDS"));
   // Of waves of one group a barrier is missing.
-  EXPECT_THAT(check(replaced(body, "  s_barrier\n  v_xor_b32_e32 v4", "  v_xor_b32_e32 v4"),
+  EXPECT_THAT(check(replaced(body, "  s_barrier\n  v_mov_b32_e32 v4", "  v_mov_b32_e32 v4"),
                     replaced(protocol, "[6]", "[5]")),
               HasSubstr("its place in LDS"));
 }

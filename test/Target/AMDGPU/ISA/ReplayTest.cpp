@@ -322,8 +322,8 @@ static std::string readIfEqual(const std::string &body, const std::string &chip)
   bool isNew = chip != "gfx942" && chip != "gfx950";
   std::string wait = chip == "gfx1201" ? "  s_wait_dscnt 0x0\n" : "  s_waitcnt lgkmcnt(0)\n";
   return run("  v_lshlrev_b32_e32 v1, 2, v0\n" + body +
-                 "  v_xor_b32_e32 v8, v4, v7\n  v_lshlrev_b32_e32 v8, 8, v8\n"
-                 "  v_and_b32_e32 v8, 0x300, v8\n  v_xor_b32_e32 v2, v1, v8\n" +
+                 "  v_xor_b32_e32 v8, v4, v7\n  v_min_u32_e32 v8, 1, v8\n"
+                 "  v_lshlrev_b32_e32 v8, 8, v8\n  v_xor_b32_e32 v2, v1, v8\n" +
                  (isNew ? "  ds_store_b32 v1, v0\n" : "  ds_write_b32 v1, v0\n") + wait +
                  (isNew ? "  ds_load_b32 v3, v2\n" : "  ds_read_b32 v3, v2\n") + wait,
              chip);
