@@ -35,8 +35,9 @@ struct ReplayResult {
 
 /// The kernel must be free of problems of other checks, but for those that are disputed: accesses
 /// whose places in LDS may be the same (WaitProblem::earlier), as far as intervals of bytes tell.
-/// They are decided if nothing is wrong in any run, and in one that came to its end two waves have
-/// made both.
+/// They are decided if nothing is wrong in any run, and in one that came to its end a wave has come
+/// to the later one as the proof says that it may: with the earlier one not done, or no barrier
+/// passed since.
 ReplayResult replay(const KernelCode &kernel, llvm::ArrayRef<WaitProblem> disputed = {});
 
 } // namespace kiln::amdgcn

@@ -61,7 +61,7 @@ private:
   std::string findProblem(const WaitState &state, unsigned at) const;
   std::string findProblemOfFunction(const WaitState &state, unsigned at) const;
   std::string findConflicts(const WaitState &state, unsigned at,
-                            std::set<unsigned> &conflicting) const;
+                            std::map<unsigned, bool> &conflicting) const;
   void find(const WaitState &state, unsigned at);
   void noteWait(const WaitState &state, unsigned at);
   std::optional<unsigned> follow(unsigned at, WaitState &state);
@@ -73,9 +73,10 @@ private:
   const std::vector<uint64_t> bounds = findBounds(kernel);
   std::vector<WaitState> before;
   std::set<std::pair<unsigned, unsigned>> waited, waitedStores;
-  /// By instruction; and the earlier accesses that it clashes with, while nothing else is wrong.
+  /// By instruction; and the earlier accesses that it clashes with, and whether these are surely
+  /// done, while nothing else is wrong.
   std::map<unsigned, std::string> problems;
-  std::map<unsigned, std::set<unsigned>> conflicts;
+  std::map<unsigned, std::map<unsigned, bool>> conflicts;
 };
 
 } // namespace kiln::amdgcn

@@ -206,7 +206,7 @@ bool WaitCheck::mayClash(unsigned other, const LDSAccess &earlier, unsigned at,
 
 /// What is said of the first of those that an access clashes with, which are all added.
 std::string WaitCheck::findConflicts(const WaitState &state, unsigned at,
-                                     std::set<unsigned> &conflicting) const {
+                                     std::map<unsigned, bool> &conflicting) const {
   const Instruction &instruction = kernel.code[at];
   std::optional<LDSAccess> access = getLDSAccess(instruction, state);
   std::string problem;
@@ -220,7 +220,7 @@ std::string WaitCheck::findConflicts(const WaitState &state, unsigned at,
     if (!mayClash(other, earlier, at, *access))
       continue;
     const Instruction &first = kernel.code[other];
-    conflicting.insert(other);
+    conflicting[other] = earlier.done;
     if (!problem.empty())
       continue;
     if (kernel.isOneWave()) {
@@ -279,12 +279,15 @@ void WaitCheck::find(const WaitState &state, unsigned at) {
     conflicts.erase(at);
     problems.insert_or_assign(at, std::move(problem));
   } else if (!problems.count(at) || conflicts.count(at)) {
-    std::set<unsigned> conflicting;
+    std::map<unsigned, bool> conflicting;
     problem = findConflicts(state, at, conflicting);
     if (problem.empty())
       return;
     problems.try_emplace(at, std::move(problem));
-    conflicts[at].merge(conflicting);
+    for (auto [earlier, isDone] : conflicting) {
+      auto [known, isNew] = conflicts[at].try_emplace(earlier, isDone);
+      known->second &= isDone;
+    }
   }
 }
 
@@ -386,7 +389,8 @@ std::vector<WaitProblem> WaitCheck::run(bool onlyFirst) {
     list.push_back({at, text});
     // One wave's are told apart by its waits alone.
     if (auto found = conflicts.find(at); found != conflicts.end() && !kernel.isOneWave())
-      list.back().earlier.assign(found->second.begin(), found->second.end());
+      for (auto [earlier, isDone] : found->second)
+        list.back().earlier.push_back({earlier, isDone});
   }
   return list;
 }

@@ -179,8 +179,9 @@ TEST(Lags, WavesOfOneGroupLagByNothing) {
   std::string protocol = replaced(kSkewedProtocol, "[4]", "[6]");
   EXPECT_EQ(check(body, protocol), "");
   // And where it does.
-  EXPECT_THAT(check(replaced(body, "v_mov_b32_e32 v4, v3", "v_xor_b32_e32 v4, 0x400, v3"), protocol),
-              HasSubstr("its place in LDS"));
+  EXPECT_THAT(
+      check(replaced(body, "v_mov_b32_e32 v4, v3", "v_xor_b32_e32 v4, 0x400, v3"), protocol),
+      HasSubstr("its place in LDS"));
   // Of waves of one group a barrier is missing.
   EXPECT_THAT(check(replaced(body, "  s_barrier\n  v_mov_b32_e32 v4", "  v_mov_b32_e32 v4"),
                     replaced(protocol, "[6]", "[5]")),

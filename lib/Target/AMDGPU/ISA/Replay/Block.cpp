@@ -24,14 +24,16 @@ static unsigned getCellBytes(const KernelCode &kernel) {
   return any_of(kernel.code, isPart) ? 1 : 4;
 }
 
-Block::Block(const KernelCode &kernel, ArrayRef<Step> steps, const Instance &instance, Turns turns)
-    : kernel(kernel), steps(steps), ldsBytes(getBytes(kernel)), cellBytes(getCellBytes(kernel)),
-      memory(kernel, instance), order(kernel, divideCeil(kernel.getThreads(), kernel.getWaveSize()),
-                                      ldsBytes / cellBytes, cellBytes),
+Block::Block(const KernelCode &kernel, ArrayRef<Step> steps, const Instance &instance, Turns turns,
+             BitVector &executed, Disputes &disputes)
+    : kernel(kernel), steps(steps), executed(executed), disputes(disputes),
+      ldsBytes(getBytes(kernel)), cellBytes(getCellBytes(kernel)), memory(kernel, instance),
+      order(kernel, divideCeil(kernel.getThreads(), kernel.getWaveSize()), ldsBytes / cellBytes,
+            cellBytes),
       live(divideCeil(kernel.getThreads(), kernel.getWaveSize())),
       isSame(new bool[ldsBytes / cellBytes + 1]()) {
   memory.lds.resize(ldsBytes / 4);
-  executed.assign(live, BitVector(steps.size()));
+  disputes.begin(live);
   for (unsigned number = 0; number < live; ++number) {
     runners.emplace_back(Wave(kernel, number));
     memory.start(runners.back().wave);
@@ -151,7 +153,8 @@ bool Block::step(Runner &runner) {
     return false;
   }
   const Step &step = steps[wave.at];
-  executed[wave.number].set(wave.at);
+  executed.set(wave.at);
+  disputes.step(wave.number, wave.at);
   const Instruction &instruction = *step.instruction;
   switch (instruction.kind) {
   case Kind::Branch:

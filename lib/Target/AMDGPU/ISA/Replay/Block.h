@@ -6,6 +6,7 @@
 #ifndef KILN_LIB_TARGET_AMDGPU_ISA_REPLAY_BLOCK_H
 #define KILN_LIB_TARGET_AMDGPU_ISA_REPLAY_BLOCK_H
 
+#include "Disputes.h"
 #include "Memory.h"
 #include "Order.h"
 #include "kiln/Target/AMDGPU/Waits.h"
@@ -22,16 +23,15 @@ bool isOfData(const Instruction &instruction);
 
 class Block {
 public:
-  Block(const KernelCode &kernel, llvm::ArrayRef<Step> steps, const Instance &instance,
-        Turns turns);
+  /// Notes which instructions any wave executes.
+  Block(const KernelCode &kernel, llvm::ArrayRef<Step> steps, const Instance &instance, Turns turns,
+        llvm::BitVector &executed, Disputes &disputes);
 
   /// Until all have ended, something is wrong, or so many instructions were executed: what is left
   /// of those.
   uint64_t run(uint64_t budget);
   bool hasEnded() const { return live == 0; }
   std::optional<WaitProblem> problem;
-  /// By wave, which instructions it has executed.
-  std::vector<llvm::BitVector> executed;
 
 private:
   struct Runner {
@@ -78,6 +78,8 @@ private:
 
   const KernelCode &kernel;
   llvm::ArrayRef<Step> steps;
+  llvm::BitVector &executed;
+  Disputes &disputes;
   const unsigned ldsBytes, cellBytes;
   Memory memory;
   std::vector<Runner> runners;

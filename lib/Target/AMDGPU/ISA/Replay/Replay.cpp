@@ -4,7 +4,6 @@
 #include "Block.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
-#include <set>
 
 using namespace llvm;
 using namespace kiln::amdgcn;
@@ -57,47 +56,6 @@ static bool matters(const Instruction &instruction) {
   }
 }
 
-namespace {
-/// Pairs of accesses of which the proof cannot say whether they clash, and those that two waves of
-/// one run have both made.
-class Disputes {
-public:
-  explicit Disputes(ArrayRef<WaitProblem> problems) : problems(problems) {
-    for (const WaitProblem &problem : problems)
-      for (unsigned earlier : problem.earlier)
-        open.insert({earlier, problem.at});
-  }
-  bool areDecided() const { return open.empty(); }
-  void note(ArrayRef<BitVector> executed);
-  std::vector<WaitProblem> listOpen() const;
-
-private:
-  ArrayRef<WaitProblem> problems;
-  std::set<std::pair<unsigned, unsigned>> open;
-};
-} // namespace
-
-void Disputes::note(ArrayRef<BitVector> executed) {
-  auto haveMade = [&](unsigned earlier, unsigned later) {
-    for (const BitVector &first : executed)
-      for (const BitVector &second : executed)
-        if (&first != &second && first.test(earlier) && second.test(later))
-          return true;
-    return false;
-  };
-  for (auto it = open.begin(); it != open.end();)
-    it = haveMade(it->first, it->second) ? open.erase(it) : std::next(it);
-}
-
-std::vector<WaitProblem> Disputes::listOpen() const {
-  std::vector<WaitProblem> list;
-  for (const WaitProblem &problem : problems)
-    if (any_of(problem.earlier,
-               [&](unsigned earlier) { return open.count({earlier, problem.at}); }))
-      list.push_back(problem);
-  return list;
-}
-
 ReplayResult kiln::amdgcn::replay(const KernelCode &kernel, ArrayRef<WaitProblem> disputed) {
   ReplayResult result;
   BitVector missed(kernel.code.size());
@@ -113,7 +71,7 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel, ArrayRef<WaitProblem
     steps.push_back(makeStep(instruction, generation));
   // Where all waves meet it does not matter who comes first.
   bool hasWords = any_of(kernel.code, [](const Instruction &each) { return each.isLook; });
-  Disputes disputes(disputed);
+  Disputes disputes(kernel, disputed);
   uint64_t left = kMostOfAll;
   for (unsigned number = 0; number < kMostInstances && left; ++number) {
     const Instance instance = makeInstance(number);
@@ -124,11 +82,11 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel, ArrayRef<WaitProblem
       if (turns == Turns::Descending && !hasWords && number > 0)
         continue;
       uint64_t budget = std::min(left, kMostSteps);
-      Block block(kernel, steps, instance, turns);
+      BitVector executed(kernel.code.size());
+      Block block(kernel, steps, instance, turns, executed, disputes);
       uint64_t unused = block.run(budget);
       left -= budget - unused;
-      for (const BitVector &executed : block.executed)
-        missed.reset(executed);
+      missed.reset(executed);
       result.steps += budget - unused;
       ++result.runs;
       if (block.problem) {
@@ -136,7 +94,7 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel, ArrayRef<WaitProblem
         return result;
       }
       if (block.hasEnded())
-        disputes.note(block.executed);
+        disputes.end();
       result.cutShort += !block.hasEnded();
       if (!left)
         break;
