@@ -8,8 +8,9 @@
 using namespace llvm;
 using namespace kiln::amdgcn;
 
-/// Instructions that one run may execute, and all runs together.
-static constexpr uint64_t kMostSteps = 60000, kMostOfAll = 360000;
+/// Instructions that one run may execute, and all runs together; and how many times more if they
+/// are to decide what the proof cannot.
+static constexpr uint64_t kMostSteps = 60000, kMostOfAll = 360000, kPatience = 4;
 /// How many sets of numbers are tried where instructions that matter were not come to.
 static constexpr unsigned kMostInstances = 24;
 
@@ -72,7 +73,8 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel, ArrayRef<WaitProblem
   // Where all waves meet it does not matter who comes first.
   bool hasWords = any_of(kernel.code, [](const Instruction &each) { return each.isLook; });
   Disputes disputes(kernel, disputed);
-  uint64_t left = kMostOfAll;
+  const uint64_t patience = disputed.empty() ? 1 : kPatience;
+  uint64_t left = kMostOfAll * patience;
   for (unsigned number = 0; number < kMostInstances && left; ++number) {
     const Instance instance = makeInstance(number);
     // The first ones are many kinds of trips; what is drawn is for what these have missed.
@@ -81,7 +83,7 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel, ArrayRef<WaitProblem
     for (Turns turns : {Turns::Ascending, Turns::Descending}) {
       if (turns == Turns::Descending && !hasWords && number > 0)
         continue;
-      uint64_t budget = std::min(left, kMostSteps);
+      uint64_t budget = std::min(left, kMostSteps * patience);
       BitVector executed(kernel.code.size());
       Block block(kernel, steps, instance, turns, executed, disputes);
       uint64_t unused = block.run(budget);
