@@ -25,8 +25,18 @@ static bool meetsInside(Operation *op) {
   return op->hasAttr(kSharedOffsetAttrName) && !isa<AllocOp>(op);
 }
 
-/// Whether an op writes to shared memory, perhaps to scratch of its own.
-static bool writesShared(Operation *op) { return isa<WriteOp>(op) || meetsInside(op); }
+/// Whether an op writes to shared memory, perhaps to scratch of its own, or in a condition or a
+/// loop that it is. Puts end with barriers of theirs.
+static bool writesShared(Operation *op) {
+  return op
+      ->walk<WalkOrder::PreOrder>([](Operation *inner) {
+        if (isa<PutOp>(inner))
+          return WalkResult::skip();
+        return isa<WriteOp>(inner) || meetsInside(inner) ? WalkResult::interrupt()
+                                                         : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 /// Whether a barrier stands between reads of shared memory and writes of it, or the other way
 /// round.

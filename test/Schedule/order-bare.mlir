@@ -163,3 +163,43 @@ module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
     tile.return
   }
 }
+
+// -----
+
+#t = #tile.layout<register = [[0,1],[0,8],[0,16]], lane = [[0,2],[0,4],[1,0],[2,0],[4,0],[8,0]], warp = [[16,0]]>
+!view = !tile.view<?x?xf16>
+!buffer = !tile.buffer<32x32xf16>
+!ring = !tile.channel<2, own, !buffer>
+#copy = #amdgcn.load_to_lds<"gfx942", 4>
+
+module attributes {tile.target = #amdgcn.target<chip = "gfx942">} {
+  // What a condition writes is waited for as well, as where copies put their parts of a sum.
+  // CHECK-LABEL: tile.kernel @in_condition
+  // CHECK: scf.if
+  // CHECK-NEXT: tile.write
+  // CHECK-NEXT: }
+  // CHECK-NEXT: tile.wait_shared
+  // CHECK-NEXT: tile.barrier bare
+  // CHECK-NEXT: tile.read
+  tile.kernel @in_condition(%a: !view, %n: index, %is_first: i1) attributes {tile.warps = 2 : i64} {
+    %ring = tile.channel full = 1 empty = 1 : !ring
+    %part = tile.alloc : !buffer
+    tile.warp_groups(%a, %n, %is_first, %ring, %part : !view, index, i1, !ring, !buffer) {
+      role #tile.role<"all", warps = 2> {
+        %z = arith.constant 0 : i32
+        %s = arith.constant dense<1.0> : tensor<32x32xf16, #t>
+        tile.put %ring[%z, %z] bytes = 0 : !ring {
+        ^bb0(%x: !buffer):
+          tile.copy_in %a[%n, %n], %x {atom = #copy} : !view, !buffer
+        }
+        scf.if %is_first {
+          tile.write %s, %part : tensor<32x32xf16, #t>, !buffer
+        }
+        tile.barrier
+        %p = tile.read %part : !buffer -> tensor<32x32xf16, #t>
+        tile.print "part" (%p) : tensor<32x32xf16, #t>
+      }
+    }
+    tile.return
+  }
+}

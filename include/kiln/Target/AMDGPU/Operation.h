@@ -119,7 +119,14 @@ enum class Operation {
   SaveLanesOr,
   WriteLane,
   ReadLane,
-  PermuteRows, ///< moves numbers between lanes without LDS
+  // Numbers move between lanes without LDS: of 16 lanes, of such a row and the next one, between
+  // the halves of a wave; and rows or halves of two registers change places.
+  PermuteRow,
+  PermuteAcrossRows,
+  PermuteHalves,
+  SwapRows,
+  SwapHalves,
+  TakeAddress, ///< of the next instruction
   ReadFromLane,
   WriteToLane,
   Exchange, ///< puts a word in place of one, or only in place of another one
@@ -160,6 +167,11 @@ enum class Operation {
 inline bool savesLanes(Operation operation) {
   return operation == Operation::SaveLanes || operation == Operation::SaveLanesAndNot ||
          operation == Operation::SaveLanesOr;
+}
+
+/// Whether numbers move between lanes by the registers of a wave.
+inline bool permutesRows(Operation operation) {
+  return operation >= Operation::PermuteRow && operation <= Operation::SwapHalves;
 }
 
 /// What an instruction's numbers are: 'u' without a sign, 'i' with one, 'f' floats, 'b' bits; zero

@@ -29,10 +29,16 @@ struct ReplayResult {
   /// Instructions that waves executed; and of the kernel's that touch LDS, or meet others, those
   /// that no wave came to.
   uint64_t steps = 0, missed = 0;
+  /// Of what was disputed, what no run has decided.
+  std::vector<WaitProblem> undecided;
 };
 
-/// The kernel must be free of problems of other checks.
-ReplayResult replay(const KernelCode &kernel);
+/// The kernel must be free of problems of other checks, but for those that are disputed: accesses
+/// whose places in LDS may be the same (WaitProblem::earlier), as far as intervals of bytes tell.
+/// They are decided if nothing is wrong in any run, and in one that came to its end a wave has come
+/// to the later one as the proof says that it may: with the earlier one not done, or no barrier
+/// passed since.
+ReplayResult replay(const KernelCode &kernel, llvm::ArrayRef<WaitProblem> disputed = {});
 
 } // namespace kiln::amdgcn
 

@@ -36,10 +36,20 @@
 
 namespace kiln::amdgcn {
 
+/// An access to LDS that may be outstanding where another one reaches what may be its place: its
+/// own wave knows that it is done, if `isDone`, and the others perhaps not.
+struct EarlierAccess {
+  unsigned at;
+  bool isDone;
+};
+
 /// One thing that is wrong, at an instruction of the code.
 struct WaitProblem {
   unsigned at;
   std::string text;
+  /// If nothing is wrong but that its place in LDS may be that of earlier accesses: these. Which
+  /// bytes each wave touches there is for the replay to say (Replay.h).
+  llvm::SmallVector<EarlierAccess, 0> earlier = {};
 };
 
 /// What is not waited for; nothing if all is. One problem an instruction.

@@ -62,7 +62,7 @@ static json::Object describe(ArrayRef<const Instruction *> code, bool withWaits)
       add(getGroupObject(all, "matrix"), instruction.mnemonic, 1);
     if (instruction.kind == Kind::PermuteLanes)
       add(getGroupObject(all, "lane_permutes"), "lds", 1);
-    if (instruction.operation == Operation::PermuteRows)
+    if (permutesRows(instruction.operation))
       add(getGroupObject(all, "lane_permutes"), "permlane", 1);
     if (instruction.permutesLanes)
       add(getGroupObject(all, "lane_permutes"), "dpp", 1);

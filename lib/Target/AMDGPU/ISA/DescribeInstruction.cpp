@@ -247,7 +247,8 @@ Error InstructionDescriber::describeKind(const MCInst &inst, Instruction &instru
     // Where LLVM's calling convention keeps the address to go back to.
     bool isReturn =
         desc.isBranch() && toAddress && instruction.reads.front() == Registers{'s', 30, 31};
-    if (desc.isCall() != toAddress && !isReturn)
+    // A branch to an address is one to a label if what is in front of it says so (FarBranch.h).
+    if (desc.isCall() && !toAddress)
       return createStringError("expected no jump to an address");
     instruction.kind = desc.isCall() ? Kind::Call : isReturn ? Kind::Return : Kind::Branch;
   } else if (const Known *known = findKnown(instruction.mnemonic);

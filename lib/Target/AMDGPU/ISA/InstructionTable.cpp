@@ -318,13 +318,14 @@ static constexpr std::pair<StringLiteral, Operation> operations[] = {
     {"or_saveexec_b64", Operation::SaveLanesOr},
     {"writelane_b32", Operation::WriteLane},
     {"readlane_b32", Operation::ReadLane},
-    {"permlane16_b32", Operation::PermuteRows},
-    {"permlanex16_b32", Operation::PermuteRows},
-    {"permlane16_var_b32", Operation::PermuteRows},
-    {"permlanex16_var_b32", Operation::PermuteRows},
-    {"permlane64_b32", Operation::PermuteRows},
-    {"permlane16_swap_b32", Operation::PermuteRows},
-    {"permlane32_swap_b32", Operation::PermuteRows},
+    {"permlane16_b32", Operation::PermuteRow},
+    {"permlanex16_b32", Operation::PermuteAcrossRows},
+    {"permlane16_var_b32", Operation::PermuteRow},
+    {"permlanex16_var_b32", Operation::PermuteAcrossRows},
+    {"permlane64_b32", Operation::PermuteHalves},
+    {"permlane16_swap_b32", Operation::SwapRows},
+    {"permlane32_swap_b32", Operation::SwapHalves},
+    {"getpc_b64", Operation::TakeAddress},
 };
 
 /// What atomic accesses do: the word behind "ds" or "atomic".

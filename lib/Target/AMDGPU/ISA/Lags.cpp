@@ -264,6 +264,8 @@ Lags LagCheck::run() {
                     spell(*lagging), spellBarriers(lagging->lag)));
   }
   checkTrips();
+  for (auto [waves, own] : zip(groups, paths))
+    lags.groups.push_back({waves, std::move(own)});
   return std::move(lags);
 }
 

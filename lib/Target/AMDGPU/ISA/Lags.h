@@ -25,6 +25,12 @@ struct Lags {
   std::map<unsigned, unsigned> rounds;
   /// Barriers on such ways, at which only some waves come by.
   std::set<unsigned> alone;
+  /// Each group, and its ways.
+  struct Group {
+    WaveGroup waves;
+    Paths paths;
+  };
+  std::vector<Group> groups;
 };
 Lags followLags(const KernelCode &kernel);
 

@@ -1,5 +1,6 @@
 // Assembly text as instructions, by LLVM's assembler: a streamer keeps what it is told.
 #include "DescribeInstruction.h"
+#include "FarBranch.h"
 #include "Lanes.h"
 #include "kiln/Support/CodeGenerators.h"
 #include "llvm/BinaryFormat/MsgPackDocument.h"
@@ -34,6 +35,7 @@ struct Open {
   KernelCode kernel;
   std::map<std::string, unsigned> labels;
   std::vector<std::pair<unsigned, std::string>> branches;
+  FarBranch far;
 };
 
 class CodeStreamer : public MCStreamer {
@@ -71,6 +73,7 @@ public:
       all.back().kernel.name = function;
     } else if (!all.empty()) {
       all.back().labels[symbol->getName().str()] = all.back().kernel.code.size();
+      all.back().far.addLabel(symbol->getName());
     }
   }
 
@@ -86,17 +89,35 @@ public:
       return fail(line, text, toString(instruction.takeError()));
     instruction->line = line;
     std::vector<kiln::amdgcn::Instruction> &code = all.back().kernel.code;
+    // Any registers may hold a label's address, those of the calling convention among them.
+    if (instruction->kind == Kind::Return && all.back().far.find(instruction->reads.front()))
+      instruction->kind = Kind::Branch;
     if (instruction->kind == Kind::Branch) {
-      const MCOperand &target = inst.getOperand(inst.getNumOperands() - 1);
-      const auto *symbol = dyn_cast<MCSymbolRefExpr>(target.getExpr());
-      if (!symbol)
-        return fail(line, text, "expected a branch to a label");
-      all.back().branches.push_back({unsigned(code.size()), symbol->getSymbol().getName().str()});
+      Expected<std::string> label = getLabel(inst, *instruction);
+      if (!label)
+        return fail(line, text, toString(label.takeError()));
+      all.back().branches.push_back({unsigned(code.size()), *label});
     }
+    all.back().far.add(*instruction, text);
     code.push_back(std::move(*instruction));
   }
 
 private:
+  /// Where a branch goes.
+  Expected<std::string> getLabel(const MCInst &inst,
+                                 const kiln::amdgcn::Instruction &branch) const {
+    const MCOperand &target = inst.getOperand(inst.getNumOperands() - 1);
+    if (!target.isExpr()) {
+      if (std::optional<std::string> label = all.back().far.find(branch.reads.front()))
+        return *label;
+      return createStringError("expected no jump to an address");
+    }
+    const auto *symbol = dyn_cast<MCSymbolRefExpr>(target.getExpr());
+    if (!symbol)
+      return createStringError("expected a branch to a label");
+    return symbol->getSymbol().getName().str();
+  }
+
   const SourceMgr &sources;
   const InstructionDescriber &describer;
   std::string function;

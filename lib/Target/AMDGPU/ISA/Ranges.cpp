@@ -23,6 +23,9 @@ Range Ranges::get(const Operand &operand) const {
 /// What scalar registers were put by into lanes of a vector register is known of each lane.
 static constexpr char kLaneFile = 'l';
 static constexpr unsigned kMostLanes = 64;
+/// So is what words of a lane's own memory hold, where the instruction says which.
+static constexpr char kScratchFile = 'p';
+static constexpr unsigned kWordBytes = 4;
 
 void Ranges::set(const Registers &registers, Range range) {
   forgetConditions(registers);
@@ -321,6 +324,35 @@ bool Ranges::applyLane(const Instruction &instruction) {
   return true;
 }
 
+bool Ranges::applyScratch(const Instruction &instruction) {
+  if (!instruction.isScratch || instruction.offsets.size() != 1)
+    return false;
+  SmallVector<Registers, 2> others;
+  for (const Operand &operand : instruction.operands)
+    if (!operand.isResult && !operand.isTied && operand.registers)
+      others.push_back(*operand.registers);
+  bool isStore = instruction.kind == Kind::StoreGlobal;
+  bool isKnown = others.size() == isStore && instruction.bytes >= kWordBytes &&
+                 instruction.offsets.front() % kWordBytes == 0 &&
+                 (isStore || (instruction.result && !instruction.keepsHalf));
+  if (!isKnown) {
+    // Registers may say where it is; part of a word may be written.
+    if (isStore)
+      known.erase(known.lower_bound({kScratchFile, 0}), known.upper_bound({kScratchFile, ~0u}));
+    return false;
+  }
+  const Registers registers = isStore ? others.front() : *instruction.result;
+  unsigned word = instruction.offsets.front() / kWordBytes;
+  for (unsigned number = registers.first; number <= registers.last; ++number, ++word) {
+    Range range = isStore ? get(registers.file, number) : get(kScratchFile, word);
+    if (isStore)
+      set({kScratchFile, word, word}, range);
+    else
+      set({registers.file, number, number}, range);
+  }
+  return true;
+}
+
 std::pair<SmallVector<Operand>, SmallVector<Operand>>
 kiln::amdgcn::getDualInputs(const Instruction &instruction) {
   SmallVector<Operand> inputs = getInputs(instruction);
@@ -340,7 +372,7 @@ static std::pair<Range, Range> evaluateDual(const Instruction &instruction, cons
 }
 
 void Ranges::apply(const Instruction &instruction) {
-  if (applyLane(instruction))
+  if (applyLane(instruction) || applyScratch(instruction))
     return;
   // Parts of registers, other lanes, and numbers that are negated or clamped first are not
   // followed: their modifiers are not zero, but for the table that is one.

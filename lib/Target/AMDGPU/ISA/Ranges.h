@@ -53,6 +53,8 @@ private:
   void setAll(const Registers &registers, Range range);
   /// A scalar put by into a lane of a vector register, or taken back; false if it is neither.
   bool applyLane(const Instruction &instruction);
+  /// Registers put by into the memory of a lane, or taken back; false if it is neither.
+  bool applyScratch(const Instruction &instruction);
   void applyWide(const Instruction &instruction);
   std::map<std::pair<char, unsigned>, Range> known;
 

@@ -152,6 +152,42 @@ TEST(Lags, WhatNobodyDeclaresIsNoProof) {
   EXPECT_THAT(check(putBy("0"), ""), HasSubstr(problem));
 }
 
+/// A branch by a mask that is a constant on the way to it, and by numbers of threads on another
+/// way, which goes elsewhere.
+TEST(Lags, WaysThatPartByConstantsAreFollowed) {
+  std::string body = "  s_cmp_eq_u32 s20, 0\n  s_cbranch_scc1 .LBB0_1\n"
+                     "  v_cmp_gt_u32_e64 s[4:5], 8, v0\n  s_mov_b64 s[6:7], 0\n"
+                     "  s_branch .LBB0_2\n.LBB0_1:\n  s_mov_b64 s[4:5], -1\n"
+                     "  s_mov_b64 s[6:7], -1\n.LBB0_2:\n  s_and_b64 vcc, exec, s[6:7]\n"
+                     "  s_cbranch_vccz .LBB0_3\n  s_and_b64 vcc, exec, s[4:5]\n"
+                     "  s_cbranch_vccz .LBB0_3\n  s_barrier\n.LBB0_3:\n";
+  EXPECT_EQ(check(body, ""), "");
+  EXPECT_THAT(check(replaced(body, "s_mov_b64 s[6:7], 0", "s_mov_b64 s[6:7], -1"), ""),
+              HasSubstr("waves part here by their numbers in front of barriers"));
+}
+
+/// Copies of a role have places of their own: of these the waves of one alone have to know, which
+/// pass the same barriers.
+TEST(Lags, WavesOfOneGroupLagByNothing) {
+  // Each copy writes and reads where the other one does not, once a trip.
+  std::string exchange = "  v_lshlrev_b32_e32 v3, 3, v0\n  ds_write_b32 v3, v0 offset:8192\n"
+                         "  s_waitcnt lgkmcnt(0)\n  s_barrier\n  v_mov_b32_e32 v4, v3\n"
+                         "  ds_read_b32 v5, v4 offset:8192\n  s_waitcnt lgkmcnt(0)\n"
+                         "  s_barrier\n";
+  std::string body =
+      replaced(kSkewed, "  s_add_i32 s8, s8, -1\n", exchange + "  s_add_i32 s8, s8, -1\n");
+  std::string protocol = replaced(kSkewedProtocol, "[4]", "[6]");
+  EXPECT_EQ(check(body, protocol), "");
+  // And where it does.
+  EXPECT_THAT(
+      check(replaced(body, "v_mov_b32_e32 v4, v3", "v_xor_b32_e32 v4, 0x400, v3"), protocol),
+      HasSubstr("its place in LDS"));
+  // Of waves of one group a barrier is missing.
+  EXPECT_THAT(check(replaced(body, "  s_barrier\n  v_mov_b32_e32 v4", "  v_mov_b32_e32 v4"),
+                    replaced(protocol, "[6]", "[5]")),
+              HasSubstr("its place in LDS"));
+}
+
 /// Words that count arrivals.
 TEST(Declared, CountersAreFound) {
   std::string arrival = "\tds_inc_u32 v2, v3\n", read = "\tds_read_b32 v4, v2\n";

@@ -173,6 +173,43 @@ TEST(ParseISA, WhatIsNotKnownIsAnError) {
   EXPECT_THAT(errorOf("s_branch .LBB7_7"), HasSubstr("no label '.LBB7_7' in 'k'"));
 }
 
+/// The address of an instruction, and how far behind it a label lies.
+TEST(ParseISA, FarBranchesGoToTheirLabels) {
+  const std::string sequence = "\ts_getpc_b64 s[4:5]\n.Lpost_getpc0:\n"
+                               "\ts_add_u32 s4, s4, (.LBB0_1-.Lpost_getpc0)&4294967295\n"
+                               "\ts_addc_u32 s5, s5, (.LBB0_1-.Lpost_getpc0)>>32\n";
+  const std::string far = sequence + "\ts_setpc_b64 s[4:5]\n", label = ".LBB0_1:\n\ts_nop 1\n";
+  auto readAll = [](const std::string &body) { return parseISA(inKernel(body)); };
+  auto getTarget = [&](const std::string &body) {
+    auto kernels = readAll(body);
+    EXPECT_TRUE(bool(kernels)) << llvm::toString(kernels.takeError());
+    for (const Instruction &each : kernels->front().code)
+      if (each.kind == Kind::Branch && !each.fallsThrough)
+        return int(each.target.value());
+    return -1;
+  };
+  EXPECT_EQ(getTarget(far + "\ts_nop 0\n" + label), 5);
+  EXPECT_EQ(getTarget("\ts_nop 0\n" + label + "\ts_nop 0\n" + far), 1);
+  // Where a function would return to, too.
+  std::string other = far + label;
+  for (auto [from, to] : {std::pair("s[4:5]", "s[30:31]"), {"s4, s4", "s30, s30"}})
+    while (other.find(from) != std::string::npos)
+      other.replace(other.find(from), std::string(from).size(), to);
+  other.replace(other.find("s5, s5"), 6, "s31, s31");
+  EXPECT_EQ(getTarget(other), 4);
+  for (auto [from, to] : {std::pair("(.LBB0_1-.Lpost_getpc0)>>", "(.LBB0_2-.Lpost_getpc0)>>"),
+                          {"\ts_add_u32", ".LBB0_3:\n\ts_add_u32"},
+                          {"\ts_setpc_b64", "\ts_mov_b32 s4, 0\n\ts_setpc_b64"},
+                          {"\ts_addc_u32", "\ts_cmp_eq_u32 s6, 0\n\ts_addc_u32"},
+                          {"s_setpc_b64 s[4:5]", "s_setpc_b64 s[6:7]"}}) {
+    std::string body = ".LBB0_2:\n\ts_nop 0\n" + far + label;
+    body.replace(body.find(from), std::string(from).size(), to);
+    EXPECT_THAT(llvm::toString(readAll(body).takeError()),
+                HasSubstr("expected no jump to an address"))
+        << to;
+  }
+}
+
 TEST(ParseISA, InnerLoops) {
   KernelCode kernel = parseKernel(inKernel("\ts_nop 0\n.LBB0_1:\n\ts_nop 1\n.LBB0_2:\n\ts_nop 2\n"
                                            "\ts_cbranch_scc1 .LBB0_2\n\ts_cbranch_scc0 .LBB0_1\n"));

@@ -214,7 +214,7 @@ void Block::permute(Wave &wave, const Step &step) {
 //===- Global memory ------------------------------------------------------------------------===//
 
 uint64_t Block::getAttempt(Runner &runner, uint64_t address) {
-  // Who looks at one place again and again sees it change in the end.
+  // Who looks at one place again and again, and does nothing else, sees it change in the end.
   constexpr uint64_t kPatience = 4;
   auto &[last, count] = runner.attempts[runner.wave.at];
   count = last == address ? count + 1 : 0;
@@ -385,6 +385,10 @@ void Block::accessMemory(Runner &runner, const Step &step) {
   const Instruction &access = *step.instruction;
   if (access.isScratch)
     return accessScratch(runner, step);
+  bool looks = access.isLook || access.kind == Kind::LoadScalar ||
+               access.kind == Kind::LoadGlobal || access.kind == Kind::AtomicGlobal;
+  if (!looks)
+    runner.attempts.clear();
   switch (access.kind) {
   case Kind::ReadLDS:
   case Kind::WriteLDS:

@@ -25,14 +25,15 @@ static unsigned getCellBytes(const KernelCode &kernel) {
 }
 
 Block::Block(const KernelCode &kernel, ArrayRef<Step> steps, const Instance &instance, Turns turns,
-             BitVector &executed)
-    : kernel(kernel), steps(steps), executed(executed), ldsBytes(getBytes(kernel)),
-      cellBytes(getCellBytes(kernel)), memory(kernel, instance),
+             BitVector &executed, Disputes &disputes)
+    : kernel(kernel), steps(steps), executed(executed), disputes(disputes),
+      ldsBytes(getBytes(kernel)), cellBytes(getCellBytes(kernel)), memory(kernel, instance),
       order(kernel, divideCeil(kernel.getThreads(), kernel.getWaveSize()), ldsBytes / cellBytes,
             cellBytes),
       live(divideCeil(kernel.getThreads(), kernel.getWaveSize())),
       isSame(new bool[ldsBytes / cellBytes + 1]()) {
   memory.lds.resize(ldsBytes / 4);
+  disputes.begin(live);
   for (unsigned number = 0; number < live; ++number) {
     runners.emplace_back(Wave(kernel, number));
     memory.start(runners.back().wave);
@@ -153,6 +154,7 @@ bool Block::step(Runner &runner) {
   }
   const Step &step = steps[wave.at];
   executed.set(wave.at);
+  disputes.step(wave.number, wave.at);
   const Instruction &instruction = *step.instruction;
   switch (instruction.kind) {
   case Kind::Branch:
@@ -175,6 +177,7 @@ bool Block::step(Runner &runner) {
     ++wave.at;
     if (kernel.isOneWave())
       return true;
+    runner.attempts.clear();
     if (instruction.kind != Kind::BarrierWait) {
       order.signal(wave.number, runner.signalled++);
       if (instruction.writesCondition)

@@ -6,6 +6,7 @@
 #ifndef KILN_LIB_TARGET_AMDGPU_ISA_REPLAY_BLOCK_H
 #define KILN_LIB_TARGET_AMDGPU_ISA_REPLAY_BLOCK_H
 
+#include "Disputes.h"
 #include "Memory.h"
 #include "Order.h"
 #include "kiln/Target/AMDGPU/Waits.h"
@@ -24,7 +25,7 @@ class Block {
 public:
   /// Notes which instructions any wave executes.
   Block(const KernelCode &kernel, llvm::ArrayRef<Step> steps, const Instance &instance, Turns turns,
-        llvm::BitVector &executed);
+        llvm::BitVector &executed, Disputes &disputes);
 
   /// Until all have ended, something is wrong, or so many instructions were executed: what is left
   /// of those.
@@ -78,6 +79,7 @@ private:
   const KernelCode &kernel;
   llvm::ArrayRef<Step> steps;
   llvm::BitVector &executed;
+  Disputes &disputes;
   const unsigned ldsBytes, cellBytes;
   Memory memory;
   std::vector<Runner> runners;

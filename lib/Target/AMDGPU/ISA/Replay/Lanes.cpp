@@ -46,18 +46,30 @@ private:
 };
 } // namespace
 
-uint64_t Wave::getName(const Part &part, unsigned lane) const {
+uint64_t Wave::getName(const Part &part, unsigned lane, std::optional<unsigned> from) const {
+  auto getInput = [&](size_t at, unsigned word) -> uint64_t {
+    if (at == 0)
+      return from ? get(part.inputs[at], *from, word) : 0;
+    return get(part.inputs[at], lane, word);
+  };
   uint64_t name = part.name;
-  if (part.inputs.size() > 1 && part.isCommutative) {
-    uint64_t a = get(part.inputs[0], lane), b = get(part.inputs[1], lane);
-    name = mix(mix(name, std::min(a, b)), std::max(a, b));
+  size_t free = std::min<size_t>(part.interchangeable, part.inputs.size());
+  if (free > 1) {
+    SmallVector<uint64_t, 3> numbers;
+    for (size_t at = 0; at < free; ++at)
+      numbers.push_back(getInput(at, 0) | getInput(at, 1) << 32);
+    llvm::sort(numbers);
+    if (part.isOfSet)
+      numbers.erase(llvm::unique(numbers), numbers.end());
+    for (uint64_t number : numbers)
+      name = mix(name, number);
   }
   for (auto [at, input] : enumerate(part.inputs)) {
-    if (at < 2 && part.inputs.size() > 1 && part.isCommutative)
+    if (free > 1 && at < free)
       continue;
     unsigned words = input.registers ? input.registers->last - input.registers->first + 1 : 1;
     for (unsigned word = 0; word < words; ++word)
-      name = mix(name, get(input, lane, word));
+      name = mix(name, getInput(at, word));
   }
   return name;
 }
@@ -98,6 +110,11 @@ std::optional<unsigned> Wave::getSource(const Step &step, unsigned lane) const {
   return source < lanes && isOn(source) ? std::optional(source) : std::nullopt;
 }
 
+/// Whether a lane is of the rows and banks that a pattern is for.
+static bool takesPart(const Step &step, unsigned lane) {
+  return !step.pattern || ((step.rows >> (lane / 16) & 1) && (step.banks >> (lane / 4 % 4) & 1));
+}
+
 /// Numbers that are compared, lane by lane.
 void Wave::compareLanes(const Step &step, Cause own) {
   const Part &part = step.first;
@@ -117,10 +134,41 @@ void Wave::compareLanes(const Step &step, Cause own) {
     cause = cause ? cause : own;
     for (unsigned lane = 0; lane < lanes; ++lane)
       if (exec >> lane & 1)
-        mask |= uint64_t(draw(getName(part, lane)) & 1) << lane;
+        mask |= uint64_t(draw(getName(part, lane, lane)) & 1) << lane;
   }
   for (const Registers &result : step.masks)
     setMask(result, mask, cause);
+}
+
+/// What is not computed: each lane's words by what it takes.
+void Wave::nameVector(const Step &step, const Part &part, Cause own) {
+  bool isUniform = !step.pattern && all_of(part.inputs, [&](const Input &input) {
+    if (!input.isVector())
+      return true;
+    for (unsigned number = input.registers->first; number <= input.registers->last; ++number)
+      if (!getVector(input.registers->file, number).isUniform)
+        return false;
+    return true;
+  });
+  unsigned count = isUniform ? 1 : lanes;
+  std::array<std::optional<uint64_t>, kMostLanes> names;
+  for (unsigned lane = 0; lane < count; ++lane) {
+    std::optional<unsigned> from = step.pattern ? getSource(step, lane) : lane;
+    if (takesPart(step, lane) && (from || step.zeroesOthers))
+      names[lane] = getName(part, lane, from);
+  }
+  Words words;
+  setCause(words, part.inputs, own);
+  words.isUniform = isUniform;
+  for (unsigned number = part.result->first; number <= part.result->last; ++number) {
+    const Words &before = getVector(part.result->file, number);
+    for (unsigned lane = 0; lane < count; ++lane)
+      words.lanes[lane] =
+          names[lane] ? draw(*names[lane] + number - part.result->first) : before.get(lane);
+    setVector(*part.result, number, words);
+  }
+  for (const Registers &mask : step.masks)
+    setMask(mask, draw(names[0].value_or(0)) & 1 ? getExec() : 0, words.cause);
 }
 
 void Wave::computeVector(const Step &step, const Part &part, Cause own) {
@@ -141,30 +189,8 @@ void Wave::computeVector(const Step &step, const Part &part, Cause own) {
   bool selects = part.operation == Operation::SelectLanes && part.inputs.size() >= 2;
   bool isKnown =
       part.isKnown && (selects || (arithmetic.compute && !(arithmetic.isOfFloats && cause)));
-  if (!isKnown) {
-    bool isUniform = all_of(part.inputs, [&](const Input &input) {
-      if (!input.isVector())
-        return true;
-      for (unsigned number = input.registers->first; number <= input.registers->last; ++number)
-        if (!getVector(input.registers->file, number).isUniform)
-          return false;
-      return true;
-    });
-    std::array<uint64_t, kMostLanes> names;
-    for (unsigned lane = 0; lane < (isUniform ? 1 : lanes); ++lane)
-      names[lane] = getName(part, lane);
-    Words words;
-    setCause(words, part.inputs, own);
-    words.isUniform = isUniform;
-    for (unsigned number = part.result->first; number <= part.result->last; ++number) {
-      for (unsigned lane = 0; lane < (isUniform ? 1 : lanes); ++lane)
-        words.lanes[lane] = draw(names[lane] + number - part.result->first);
-      setVector(*part.result, number, words);
-    }
-    for (const Registers &mask : step.masks)
-      setMask(mask, draw(names[0]) & 1 ? exec : 0, words.cause);
-    return;
-  }
+  if (!isKnown)
+    return nameVector(step, part, own);
   SmallVector<Source, 3> sources;
   bool isUniform = !step.pattern && (!takesMask || taken == 0 || (~taken & exec) == 0);
   unsigned count = selects ? 2 : arithmetic.inputs;
@@ -191,9 +217,7 @@ void Wave::computeVector(const Step &step, const Part &part, Cause own) {
   for (unsigned lane = 0; lane < (isUniform ? 1 : lanes); ++lane) {
     uint64_t in[4] = {};
     std::optional<unsigned> from = step.pattern ? getSource(step, lane) : lane;
-    bool takesPart =
-        !step.pattern || ((step.rows >> (lane / 16) & 1) && (step.banks >> (lane / 4 % 4) & 1));
-    if (!takesPart || (!from && !step.zeroesOthers)) {
+    if (!takesPart(step, lane) || (!from && !step.zeroesOthers)) {
       untouched |= uint64_t(1) << lane;
       continue;
     }
@@ -247,6 +271,50 @@ void Wave::computeMatrix(const Step &step, Cause own) {
 
 //===- Between lanes ------------------------------------------------------------------------===//
 
+/// Numbers that lanes take from other rows of 16, by the ISA manuals: the first input's, or where
+/// two registers change places.
+void Wave::permuteRows(const Step &step) {
+  const Part &part = step.first;
+  Words words;
+  words.isUniform = false;
+  words.cause = getCause(part.inputs);
+  if (part.operation == Operation::SwapRows || part.operation == Operation::SwapHalves) {
+    // Odd rows of the first and even ones of the second, or its upper half and that one's lower.
+    unsigned bit = part.operation == Operation::SwapRows ? 16 : 32;
+    const Registers &second = step.secondResult;
+    Words first = getVector(part.result->file, part.result->first), other = words;
+    Words from = getVector(second.file, second.first);
+    other.cause = words.cause = first.cause ? first.cause : from.cause;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      bool isUpper = lane & bit;
+      words.lanes[lane] = isUpper ? from.get(lane ^ bit) : first.get(lane);
+      other.lanes[lane] = isUpper ? from.get(lane) : first.get(lane ^ bit);
+    }
+    setVector(second, second.first, other);
+    return setVector(*part.result, part.result->first, words);
+  }
+  // Of waves of 32 lanes, which have no halves, this does nothing.
+  if (part.operation == Operation::PermuteHalves && lanes == 32)
+    return;
+  const Words &before = getVector(part.result->file, part.result->first);
+  bool isByLane = part.inputs.size() > 1 && part.inputs[1].isVector();
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    unsigned source = lane ^ 32;
+    bool takes = true;
+    if (part.operation != Operation::PermuteHalves) {
+      uint64_t chosen = isByLane ? get(part.inputs[1], lane)
+                                 : getScalar(part.inputs[lane & 8 ? 2 : 1]) >> (4 * (lane & 7));
+      source = ((lane & ~15u) | (chosen & 15)) ^ (part.operation == Operation::PermuteRow ? 0 : 16);
+      // The first bit has lanes give that are off; the second zeroes what these would have given.
+      takes = isOn(source) || (step.table & 1);
+    }
+    words.lanes[lane] = takes            ? uint32_t(get(part.inputs[0], source))
+                        : step.table & 2 ? 0
+                                         : before.get(lane);
+  }
+  setVector(*part.result, part.result->first, words);
+}
+
 /// What is taken from lanes, and put there, whichever are on.
 bool Wave::computeSpecial(const Step &step, Cause own) {
   const Part &part = step.first;
@@ -289,6 +357,13 @@ bool Wave::computeSpecial(const Step &step, Cause own) {
     setVector(*part.result, part.result->first, words);
     return true;
   }
+  case Operation::PermuteRow:
+  case Operation::PermuteAcrossRows:
+  case Operation::PermuteHalves:
+  case Operation::SwapRows:
+  case Operation::SwapHalves:
+    permuteRows(step);
+    return true;
   default:
     if (!instruction.relations && !(part.operation == Operation::None && !step.masks.empty() &&
                                     (!part.result || part.result->file == 's')))

@@ -8,8 +8,9 @@
 using namespace llvm;
 using namespace kiln::amdgcn;
 
-/// Instructions that one run may execute, and all runs together.
-static constexpr uint64_t kMostSteps = 60000, kMostOfAll = 360000;
+/// Instructions that one run may execute, and all runs together; and how many times more if they
+/// are to decide what the proof cannot.
+static constexpr uint64_t kMostSteps = 60000, kMostOfAll = 360000, kPatience = 4;
 /// How many sets of numbers are tried where instructions that matter were not come to.
 static constexpr unsigned kMostInstances = 24;
 
@@ -56,7 +57,7 @@ static bool matters(const Instruction &instruction) {
   }
 }
 
-ReplayResult kiln::amdgcn::replay(const KernelCode &kernel) {
+ReplayResult kiln::amdgcn::replay(const KernelCode &kernel, ArrayRef<WaitProblem> disputed) {
   ReplayResult result;
   BitVector missed(kernel.code.size());
   for (auto [at, instruction] : enumerate(kernel.code))
@@ -71,18 +72,20 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel) {
     steps.push_back(makeStep(instruction, generation));
   // Where all waves meet it does not matter who comes first.
   bool hasWords = any_of(kernel.code, [](const Instruction &each) { return each.isLook; });
-  uint64_t left = kMostOfAll;
+  Disputes disputes(kernel, disputed);
+  const uint64_t patience = disputed.empty() ? 1 : kPatience;
+  uint64_t left = kMostOfAll * patience;
   for (unsigned number = 0; number < kMostInstances && left; ++number) {
     const Instance instance = makeInstance(number);
     // The first ones are many kinds of trips; what is drawn is for what these have missed.
-    if (number >= kKinds && missed.none())
+    if (number >= kKinds && missed.none() && disputes.areDecided())
       break;
     for (Turns turns : {Turns::Ascending, Turns::Descending}) {
       if (turns == Turns::Descending && !hasWords && number > 0)
         continue;
+      uint64_t budget = std::min(left, kMostSteps * patience);
       BitVector executed(kernel.code.size());
-      uint64_t budget = std::min(left, kMostSteps);
-      Block block(kernel, steps, instance, turns, executed);
+      Block block(kernel, steps, instance, turns, executed, disputes);
       uint64_t unused = block.run(budget);
       left -= budget - unused;
       missed.reset(executed);
@@ -92,11 +95,14 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel) {
         result.problems.push_back(std::move(*block.problem));
         return result;
       }
+      if (block.hasEnded())
+        disputes.end();
       result.cutShort += !block.hasEnded();
       if (!left)
         break;
     }
   }
   result.missed = missed.count();
+  result.undecided = disputes.listOpen();
   return result;
 }

@@ -17,10 +17,24 @@ static Input makeInput(const Operand &operand) {
 
 static bool isInput(const Operand &operand) { return !operand.isResult && !operand.isModifier; }
 
-/// Whether the first two inputs may change places.
-static bool isCommutative(StringRef name) {
+/// How many of the first inputs may change places.
+static unsigned countInterchangeable(StringRef name) {
   return any_of(ArrayRef<StringRef>{"add", "mul", "fma", "mad", "mac", "max", "min"},
-                [&](StringRef word) { return name.contains(word); });
+                [&](StringRef word) { return name.contains(word); })
+             ? 2
+             : 0;
+}
+
+/// A minimum or maximum of two or three is one of the set of them: by which name, or none if it is
+/// neither, as what takes the least of one number and the greatest of others.
+static std::string getNameOfSet(StringRef name) {
+  bool isMinimum = name.contains("min"), isMaximum = name.contains("max");
+  if (isMinimum == isMaximum)
+    return "";
+  size_t three = name.find("3_");
+  if (three == StringRef::npos)
+    return name.str();
+  return (name.take_front(three) + name.drop_front(three + 1)).str();
 }
 
 static uint64_t hashName(StringRef name) {
@@ -90,8 +104,10 @@ static Part makePart(Operation operation, StringRef mnemonic, ArrayRef<Operand> 
   Part part;
   part.operation = operation;
   StringRef name = getWords(mnemonic);
-  part.name = hashName(name);
-  part.isCommutative = isCommutative(name);
+  std::string ofSet = getNameOfSet(name);
+  part.isOfSet = !ofSet.empty();
+  part.name = hashName(part.isOfSet ? StringRef(ofSet) : name);
+  part.interchangeable = part.isOfSet ? inputs.size() : countInterchangeable(name);
   part.result = result;
   for (const Operand &operand : inputs)
     part.inputs.push_back(makeInput(operand));
@@ -202,6 +218,12 @@ Step kiln::amdgcn::makeStep(const Instruction &instruction, unsigned generation)
   step.first = makePart(operation, instruction.mnemonic, inputs, instruction, result);
   if (operation == Operation::ByTable && !takesParts(instruction)) {
     step.table = uint64_t(instruction.operands.back().number.value_or(0));
+    return step;
+  }
+  if (permutesRows(operation)) {
+    step.table = readHalves(instruction);
+    if (results.size() > 1 && results[1])
+      step.secondResult = *results[1];
     return step;
   }
   if (operation == Operation::MovePair) {

@@ -30,7 +30,9 @@ struct Part {
   unsigned shift = 0, bits = 32;
   bool keepsOthers = false;
   uint64_t name = 0; ///< of what it computes
-  bool isCommutative = false;
+  /// So many inputs may change places; and whether it does not matter how often one is among them.
+  unsigned interchangeable = 0;
+  bool isOfSet = false;
   bool isKnown = true; ///< what it takes of its inputs
 };
 
@@ -38,6 +40,8 @@ struct Step {
   const Instruction *instruction = nullptr;
   Part first;
   std::optional<Part> second;
+  /// Of one that changes two registers: the other one.
+  Registers secondResult;
   /// Of a vector instruction: the masks of lanes that it gives besides, its carry or what it
   /// compared; and the one that it takes.
   llvm::SmallVector<Registers, 2> masks;

@@ -72,7 +72,10 @@ private:
   void saveLanes(const Step &step);
   void setMask(const Registers &registers, uint64_t mask, Cause cause);
   void setResult(const Registers &result, const Words &low, const Words &high);
-  uint64_t getName(const Part &part, unsigned lane) const;
+  void nameVector(const Step &step, const Part &part, Cause own);
+  void permuteRows(const Step &step);
+  /// Of what a lane takes, the first input from another one, or from none.
+  uint64_t getName(const Part &part, unsigned lane, std::optional<unsigned> from) const;
   /// The lane from which one takes its first operand; none if there is no such.
   std::optional<unsigned> getSource(const Step &step, unsigned lane) const;
 
