@@ -51,8 +51,8 @@ SmallVector<Block *> kiln::findLagging(KernelOp kernel) {
   return blocks;
 }
 
-/// More slots than these nobody asks for unsaid.
-static constexpr int64_t kMostSlots = 16;
+/// More slots than these nobody asks for unsaid, nor for those of more rings one after another.
+static constexpr int64_t kMostSlots = 16, kMostRounds = 8;
 
 namespace {
 /// What of a kernel has a depth that nobody has said: loads into rings, and what is handed over.
@@ -95,7 +95,7 @@ bool OpenDepths::deepen(const PinsChecked &checked, RingPlan &plan) {
   if (!isOpen || countSlots(op->getResult(0)) >= least)
     return false;
   given.insert(op);
-  op->setAttr(spellDecision(op, "depth"), Builder(op->getContext()).getI64IntegerAttr(least));
+  op->setAttr(spellDepth(op), Builder(op->getContext()).getI64IntegerAttr(least));
   return true;
 }
 
@@ -105,7 +105,8 @@ LogicalResult kiln::giveSlotsForLags(KernelOp kernel, const DenseSet<LoadOp> &op
   if (llvm::none_of(roles, [](RoleAttr role) { return getLag(role) > 0; }))
     return success();
   OpenDepths depths{open};
-  for (bool isDeeper = true; isDeeper;) {
+  bool isDeeper = true;
+  for (int round = 0; round < kMostRounds && isDeeper; ++round) {
     isDeeper = false;
     FailureOr<RingPlan> plan = planRings(kernel);
     if (failed(plan))
