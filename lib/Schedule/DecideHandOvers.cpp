@@ -243,7 +243,7 @@ SmallVector<Operation *> kiln::findHandedDepths(Value value) {
   for (unsigned i = 0; i < values.size(); ++i) {
     Value made = values[i];
     Operation *op = made.getDefiningOp();
-    if (op && getDecision(op, "depth") && !isa<scf::WhileOp>(op)) {
+    if (op && op->hasAttr(spellDepth(op)) && !isa<scf::WhileOp>(op)) {
       found.push_back(op);
     } else if (isa_and_nonnull<ConvertLayoutOp, SliceOp>(op)) {
       add(op->getOperand(0));
@@ -261,7 +261,7 @@ SmallVector<Operation *> kiln::findHandedDepths(Value value) {
 
 int64_t kiln::countSlots(Value value) {
   if (SmallVector<Operation *> said = findHandedDepths(value); !said.empty())
-    return cast<IntegerAttr>(getDecision(said.front(), "depth")).getInt();
+    return said.front()->getAttrOfType<IntegerAttr>(spellDepth(said.front())).getInt();
   if (std::optional<int64_t> depth = getLoopDepth(value.getParentBlock()))
     return *depth;
   int64_t held = 0;
@@ -309,7 +309,7 @@ LogicalResult HandOverDecider::takeDepths(Value value, int64_t slots) {
     deep.insert(loop);
   for (Operation *op : said) {
     deep.insert(op);
-    int64_t depth = cast<IntegerAttr>(getDecision(op, "depth")).getInt();
+    int64_t depth = op->getAttrOfType<IntegerAttr>(spellDepth(op)).getInt();
     if (depth == slots)
       continue;
     InFlightDiagnostic error = op->emitOpError("expected one depth ('depth') of all that becomes "
@@ -418,7 +418,7 @@ static SmallVector<int64_t> findDepths(Operation *loop) {
 LogicalResult HandOverDecider::checkDepths() {
   WalkResult result = kernel.getBody().walk([&](Operation *op) -> WalkResult {
     bool isLoop = isa<scf::ForOp, scf::WhileOp>(op);
-    auto said = dyn_cast_or_null<IntegerAttr>(op->removeAttr(spellDecision(op, "depth")));
+    auto said = dyn_cast_or_null<IntegerAttr>(op->removeAttr(spellDepth(op)));
     if (!said || deep.contains(op))
       return WalkResult::advance();
     SmallVector<int64_t> depths = isLoop ? findDepths(op) : SmallVector<int64_t>();

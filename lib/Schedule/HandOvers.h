@@ -15,6 +15,11 @@ tile::DotOp findSummingDot(mlir::Value value);
 /// more than products in flight that read it hold.
 int64_t countSlots(mlir::Value value);
 
+/// By what an op says the depth of what it hands over: a load as that of a ring.
+inline llvm::StringRef spellDepth(mlir::Operation *op) {
+  return llvm::isa<tile::LoadOp>(op) ? "depth" : tile::kDepthAttrName.data();
+}
+
 /// The type as which a tensor is written to a slot: as bytes, if it has fewer bits.
 mlir::RankedTensorType getHandedType(mlir::RankedTensorType type);
 

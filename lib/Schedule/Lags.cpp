@@ -51,6 +51,9 @@ SmallVector<Block *> kiln::findLagging(KernelOp kernel) {
   return blocks;
 }
 
+/// More slots than these nobody asks for unsaid, nor for those of more rings one after another.
+static constexpr int64_t kMostSlots = 16, kMostRounds = 8;
+
 namespace {
 /// What of a kernel has a depth that nobody has said: loads into rings, and what is handed over.
 struct OpenDepths {
@@ -61,7 +64,7 @@ struct OpenDepths {
 };
 } // namespace
 
-/// Gives a slot more to what has too few. Whether there is such a thing, and it may have one.
+/// Gives what has too few slots the least that it needs. Whether there is such a thing.
 bool OpenDepths::deepen(const PinsChecked &checked, RingPlan &plan) {
   if (!checked.wrong || !checked.wrong->leastDepth)
     return false;
@@ -71,24 +74,28 @@ bool OpenDepths::deepen(const PinsChecked &checked, RingPlan &plan) {
       return use.store == op || llvm::is_contained(use.loads, op);
     });
   };
+  int64_t least = *checked.wrong->leastDepth;
+  if (least > kMostSlots)
+    return false;
   if (Ring *ring = llvm::find_if(plan, fills); ring != plan.end()) {
+    if (ring->depth >= least * int64_t(ring->uses.size()))
+      return false;
     for (RingUse &use : ring->uses)
       for (LoadOp load : use.loads)
         if (!loads.contains(load))
           return false;
     for (RingUse &use : ring->uses)
       for (LoadOp load : use.loads)
-        load.setDepth(ring->depth + 1);
+        load.setDepth(least * int64_t(ring->uses.size()));
     return !ring->uses.front().store;
   }
   bool isTensor = op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
   bool isOpen = given.contains(op) || (isTensor && findHandedDepths(op->getResult(0)).empty() &&
                                        !getLoopDepth(op->getBlock()));
-  if (!isOpen)
+  if (!isOpen || countSlots(op->getResult(0)) >= least)
     return false;
   given.insert(op);
-  op->setAttr(spellDecision(op, "depth"),
-              Builder(op->getContext()).getI64IntegerAttr(countSlots(op->getResult(0)) + 1));
+  op->setAttr(spellDepth(op), Builder(op->getContext()).getI64IntegerAttr(least));
   return true;
 }
 
@@ -98,7 +105,8 @@ LogicalResult kiln::giveSlotsForLags(KernelOp kernel, const DenseSet<LoadOp> &op
   if (llvm::none_of(roles, [](RoleAttr role) { return getLag(role) > 0; }))
     return success();
   OpenDepths depths{open};
-  for (bool isDeeper = true; isDeeper;) {
+  bool isDeeper = true;
+  for (int round = 0; round < kMostRounds && isDeeper; ++round) {
     isDeeper = false;
     FailureOr<RingPlan> plan = planRings(kernel);
     if (failed(plan))

@@ -1,5 +1,4 @@
-// Rings that have too few slots for copies that lag behind one another, and roles that such copies
-// wait for in vain.
+// Rings that have too few slots for copies that lag behind one another.
 // RUN: tile-opt %s --tile-pipeline=stop-after=layout --tile-check-schedule -split-input-file -verify-diagnostics
 
 #copy = #nvptx.tma
@@ -82,10 +81,10 @@ tile.kernel @programs(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #
   %m = tile.dim %b, 0 : !view
   %row = arith.muli %p, %c128 : index
   %zero = arith.constant dense<0.0> : tensor<128x128xf32>
-  // expected-note@+2 {{'tile.load' in role "load"}}
+  // expected-note@+2 {{'tile.load' of stage 0 in role "load"}}
   // expected-error@+1 {{expected a depth of at least 2, since with fewer slots the roles wait for one another:}}
   %x = tile.load %a[%row, %c0] {atom = #copy, role = "load", ring = "x", depth = 1} : !view -> tensor<128x64xf16>
-  // expected-note@+1 {{'scf.for' in role "mma"}}
+  // expected-note@+1 {{'scf.for' of stage 0 in role "mma"}}
   %sum = scf.for %j = %c0 to %m step %c128 iter_args(%s = %zero) -> tensor<128x128xf32> {
     %y = tile.load %b[%j, %c0] {atom = #copy, role = "load", ring = "y", depth = 2} : !view -> tensor<128x64xf16>
     %d = tile.dot %x, %y, %s transpose_b {atom = #mma, role = "mma", in_flight = 0}
@@ -93,41 +92,6 @@ tile.kernel @programs(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #
     scf.yield %d : tensor<128x128xf32>
   }
   tile.store %sum, %c[%row, %c0] {role = "mma"} : tensor<128x128xf32>, !tile.view<?x?xf32>
-  tile.return
-}
-}
-
-// -----
-
-#copy = #nvptx.tma
-#mma = #nvptx.wgmma<"m64n128k16", f16, f32>
-!view = !tile.view<?x?xf16>
-#facts = #tile.facts<pointer = 16, strides = [16, 2], extents = [16, 16], noalias>
-#roles = [#tile.role<"load", warps = 4>, #tile.role<"mma", warps = 4, copies = 2, skew = 1>]
-
-// All copies hand on how far the loop goes, the last of them once it has met the first one, which
-// waits for what is loaded by that.
-module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-tile.kernel @bound(%a: !view {tile.facts = #facts}, %b: !view {tile.facts = #facts}, %l: !tile.view<?xi32>, %c: !tile.view<?x?xf32>)
-    attributes {tile.roles = #roles} {
-  %c0 = arith.constant 0 : index
-  %c64 = arith.constant 64 : index
-  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
-  %t = tile.load %l[%c0] : !tile.view<?xi32> -> tensor<1xi32>
-  %u = tile.reshape %t : tensor<1xi32> -> tensor<i32>
-  // expected-error@+2 {{expected no skew of role 'mma', whose copies and other roles wait for one another:}}
-  // expected-note@+1 {{'tile.to_scalar' in role "mma"}}
-  %e = tile.to_scalar %u {role = "mma"} : tensor<i32>
-  %k = arith.index_cast %e : i32 to index
-  // expected-note@+1 2 {{'scf.for'}}
-  %sum = scf.for %kk = %c0 to %k step %c64 iter_args(%s = %zero) -> tensor<128x128xf32> {
-    %x = tile.load %a[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<128x64xf16>
-    %y = tile.load %b[%c0, %kk] {atom = #copy, role = "load"} : !view -> tensor<128x64xf16>
-    %d = tile.dot %x, %y, %s transpose_b {atom = #mma, role = "mma", in_flight = 0}
-       : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x128xf32>
-    scf.yield %d : tensor<128x128xf32>
-  } {tile.depth = 3}
-  tile.store %sum, %c[%c0, %c0] {role = "mma"} : tensor<128x128xf32>, !tile.view<?x?xf32>
   tile.return
 }
 }

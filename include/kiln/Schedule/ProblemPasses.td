@@ -46,8 +46,8 @@ def CheckSchedule : Schedule_Pass<"tile-check-schedule"> {
     - sums in tensor memory that do not fit it: those that other roles fetch by their slots, of others
       that are alike one;
     - roles that wait for one another, since a ring has too few slots for what its readers hold, or
-      for copies that lag behind one another, also around loops of several roles; or since a role
-      waits for what all such copies make, and they for what it loads;
+      for copies that lag behind one another, also around loops of several roles; or since in a
+      trip a role waits for what all such copies make, and they for what it loads;
     - rings that together with all else in shared memory do not fit it;
     - loads with `multicast` that the programs which share their tiles out may not make alike: of
       different tiles, or under loops and conditions that depend on which of them it is;
