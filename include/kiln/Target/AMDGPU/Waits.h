@@ -56,8 +56,9 @@ struct WaitProblem {
 std::vector<WaitProblem> checkWaits(const KernelCode &kernel);
 
 /// Waits of the innermost loops that could let one more access run on, and the proof still holds.
-/// Those for LDS in front of barriers are left out, which fences make and which wait for all. The
-/// kernel must be free of problems.
+/// Those for LDS in front of barriers are left out, which fences make and which wait for all, and
+/// kernels whose registers are spilled, where LLVM's own waits are. The kernel must be free of
+/// problems.
 std::vector<WaitProblem> findStrongWaits(const KernelCode &kernel);
 
 } // namespace kiln::amdgcn

@@ -24,6 +24,10 @@ static bool isFence(const KernelCode &kernel, unsigned wait) {
 
 std::vector<WaitProblem> kiln::amdgcn::findStrongWaits(const KernelCode &kernel) {
   std::vector<WaitProblem> strong;
+  // LLVM fills a run of registers that it had spilled part by part, and waits for all of it.
+  if (auto spills = kernel.metadata.find("vgpr_spill_count");
+      spills != kernel.metadata.end() && spills->second > 0)
+    return strong;
   KernelCode weaker = kernel;
   // Waits do not decide who lags.
   const Lags lags = followLags(kernel);

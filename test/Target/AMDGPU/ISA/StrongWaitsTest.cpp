@@ -42,3 +42,13 @@ TEST(StrongWaits, FencesWaitForAllOfLDS) {
   EXPECT_EQ(findStrong(body), "");
   EXPECT_THAT(findStrong(replaced(body, "  s_barrier\n", "")), HasSubstr("fewer LDS accesses"));
 }
+
+/// LLVM waits for all of a run of registers that it fills again part by part.
+TEST(StrongWaits, ThoseOfSpilledRegistersAreLeftOut) {
+  std::string text = inKernel(".LBB0_1:\n  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n"
+                              "  s_add_i32 s8, s8, -1\n  s_cmp_lg_u32 s8, 0\n"
+                              "  s_cbranch_scc1 .LBB0_1\n");
+  EXPECT_EQ(findStrongWaits(parseKernel(text)).size(), 1u);
+  text = replaced(text, ".vgpr_spill_count: 0", ".vgpr_spill_count: 4");
+  EXPECT_EQ(findStrongWaits(parseKernel(text)).size(), 0u);
+}
