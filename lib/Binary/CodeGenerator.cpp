@@ -6,20 +6,67 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
+#include <mutex>
+#include <vector>
 
 using namespace llvm;
 
-Expected<std::unique_ptr<TargetMachine>>
-kiln::createTargetMachine(StringRef tripleText, StringRef chip, StringRef features, int optLevel,
-                          std::optional<CodeModel::Model> codeModel) {
+/// One of each of a few chips: a process compiles for one and for the host.
+static constexpr size_t kIdleMachines = 8;
+
+namespace {
+struct IdleMachines {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<TargetMachine>> machines; ///< used last at the end
+};
+} // namespace
+
+/// Never destroyed, as a thread may still compile while the process ends.
+static IdleMachines &getIdleMachines() {
+  static auto *idle = new IdleMachines;
+  return *idle;
+}
+
+void kiln::KeepMachine::operator()(TargetMachine *machine) const {
+  std::unique_ptr<TargetMachine> dropped;
+  if (!isKept) {
+    dropped.reset(machine);
+    return;
+  }
+  IdleMachines &idle = getIdleMachines();
+  std::lock_guard<std::mutex> lock(idle.mutex);
+  idle.machines.emplace_back(machine);
+  if (idle.machines.size() > kIdleMachines) {
+    dropped = std::move(idle.machines.front());
+    idle.machines.erase(idle.machines.begin());
+  }
+}
+
+Expected<kiln::LentMachine> kiln::lendTargetMachine(StringRef tripleText, StringRef chip,
+                                                    StringRef features, int optLevel, bool isKept,
+                                                    std::optional<CodeModel::Model> codeModel) {
   Triple triple(tripleText);
   std::string message;
   const Target *target = findCodeGenerator(triple, message);
   if (!target)
     return createStringError("no code generator for " + tripleText + ": " + message);
   auto level = CodeGenOpt::getLevel(optLevel).value_or(CodeGenOptLevel::Aggressive);
-  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, chip, features, TargetOptions(), Reloc::PIC_, codeModel, level));
+  {
+    IdleMachines &idle = getIdleMachines();
+    std::lock_guard<std::mutex> lock(idle.mutex);
+    auto found = llvm::find_if(idle.machines, [&](const std::unique_ptr<TargetMachine> &kept) {
+      return kept->getTargetTriple() == triple && kept->getTargetCPU() == chip &&
+             kept->getTargetFeatureString() == features && kept->getOptLevel() == level;
+    });
+    if (found != idle.machines.end()) {
+      LentMachine machine(found->release());
+      idle.machines.erase(found);
+      return machine;
+    }
+  }
+  LentMachine machine(target->createTargetMachine(triple, chip, features, TargetOptions(),
+                                                  Reloc::PIC_, codeModel, level),
+                      KeepMachine{isKept});
   if (!machine)
     return createStringError("no code generator for chip '" + chip + "'");
   return machine;

@@ -44,8 +44,8 @@ llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &d
   module = translateModuleToLLVMIR(source, *context, "kiln");
   if (!module)
     return llvm::createStringError("the module cannot be translated to LLVM IR");
-  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> created =
-      createTargetMachine(description.triple, description.chip, description.features, optLevel);
+  llvm::Expected<LentMachine> created = lendTargetMachine(
+      description.triple, description.chip, description.features, optLevel, description.isKept);
   if (!created)
     return created.takeError();
   machine = std::move(*created);

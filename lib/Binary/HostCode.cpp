@@ -69,8 +69,7 @@ std::vector<std::string> getNeededFeatures(const HostCPU &processor) {
   return needed;
 }
 
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(const HostCPU &processor,
-                                                                       int optLevel) {
+llvm::Expected<LentMachine> lendHostMachine(const HostCPU &processor, int optLevel) {
   static const bool initialized = registerCodeGenerators([] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
@@ -84,8 +83,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(const Hos
 #undef INITIALIZE
   });
   (void)initialized;
-  return createTargetMachine(processor.triple, processor.name, processor.features, optLevel,
-                             llvm::CodeModel::Small);
+  return lendTargetMachine(processor.triple, processor.name, processor.features, optLevel,
+                           /*isKept=*/true, llvm::CodeModel::Small);
 }
 
 void optimizeForHost(llvm::Module &module, llvm::TargetMachine &machine, int optLevel) {

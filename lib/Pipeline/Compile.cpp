@@ -1,6 +1,7 @@
 // From text to artifact, stage by stage.
 #include "kiln/Pipeline/Compile.h"
 #include "Compilation.h"
+#include "Contexts.h"
 #include "HandBack.h"
 #include "HostGrid.h"
 #include "PrepareModule.h"
@@ -283,10 +284,13 @@ llvm::Expected<Artifact> Compilation::run() {
 }
 
 static llvm::Expected<Artifact> compileOne(const CompileRequest &request, DiagnosticSink sink) {
-  MLIRContext context(getAllDialects(), MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false); // the place is enough for a user
-  Reporter reporter(context, sink);
-  return Compilation(request, context, reporter).run();
+  LentContext context;
+  // Types of LLVM's and blobs of data that a source names are the context's under that name.
+  StringRef source = request.source;
+  if (source.contains("llvm") || source.contains("resource"))
+    context.retire();
+  Reporter reporter(*context, sink);
+  return Compilation(request, *context, reporter).run();
 }
 
 /// One artifact of the code for several kinds of processor: the sections and the metadata of the
@@ -301,10 +305,10 @@ static llvm::Expected<Artifact> compileVersions(const CompileRequest &request,
   std::vector<Artifact::Section> sections;
   json::Array versions;
   for (StringRef target : targets) {
-    MLIRContext context(getAllDialects(), MLIRContext::Threading::DISABLED);
-    ScopedDiagnosticHandler silent(&context, [](mlir::Diagnostic &) { return success(); });
-    FailureOr<TargetInterface> parsed =
-        parseTarget(target, &context, [&] { return emitError(UnknownLoc::get(&context)); });
+    LentContext context;
+    ScopedDiagnosticHandler silent(context.get(), [](mlir::Diagnostic &) { return success(); });
+    FailureOr<TargetInterface> parsed = parseTarget(
+        target, context.get(), [&] { return emitError(UnknownLoc::get(context.get())); });
     if (succeeded(parsed) && !(*parsed).runsOnHost())
       return refuse("expected kinds of processor for an artifact of several versions, got '" +
                     target + "'");

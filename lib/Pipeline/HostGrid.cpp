@@ -1,7 +1,7 @@
 // HostGrid.h: the grid's module, its thread, and the stages that it takes there.
 #include "HostGrid.h"
+#include "Contexts.h"
 #include "kiln/Pipeline/Pipeline.h"
-#include "kiln/Pipeline/Registration.h"
 #include "kiln/Target/Registry.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Diagnostics.h"
@@ -11,15 +11,6 @@
 using namespace mlir;
 
 namespace kiln {
-
-const DialectRegistry &getAllDialects() {
-  static const DialectRegistry *registry = [] {
-    auto *result = new DialectRegistry;
-    registerAllDialects(*result);
-    return result;
-  }();
-  return *registry;
-}
 
 /// The target whose code runs in this process, and in that of an older machine which the artifact
 /// is carried to: a grid is a few numbers.
@@ -87,11 +78,11 @@ HostGrid::HostGrid(OwningOpRef<ModuleOp> grid) : module(std::move(grid)) {
 
 void *HostGrid::run(void *pointer) {
   auto *self = static_cast<HostGrid *>(pointer);
-  MLIRContext context(getAllDialects(), MLIRContext::Threading::DISABLED);
+  LentContext context;
   // What there is to say is said by the thread that asks, in the context where places are known.
-  ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
+  ScopedDiagnosticHandler silent(context.get(), [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy = parseSourceString<ModuleOp>(
-      self->bytecode, ParserConfig(&context, /*verifyAfterParse=*/false));
+      self->bytecode, ParserConfig(context.get(), /*verifyAfterParse=*/false));
   if (!copy)
     return nullptr;
   if (FailureOr<std::string> compiled = compileGrid(*copy); succeeded(compiled))

@@ -11,9 +11,6 @@
 
 namespace kiln {
 
-/// Every dialect that a stage speaks, for a context.
-const mlir::DialectRegistry &getAllDialects();
-
 /// A module of a kernel of nothing but its grid.
 mlir::OwningOpRef<mlir::ModuleOp> cloneGrid(tile::KernelOp kernel);
 

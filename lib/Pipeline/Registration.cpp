@@ -3,6 +3,7 @@
 #include "kiln/Pipeline/Registration.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
+#include "kiln/Dialect/Tile/Transforms/Undecided.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Pipeline/Pipeline.h"
 #include "kiln/Schedule/Passes.h"
@@ -32,6 +33,7 @@ void kiln::registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::vector::VectorDialect>();
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
+  tile::keepSoundPatterns(registry);
   registerDistributionModels(registry);
   registerTargetDialects(registry);
 }

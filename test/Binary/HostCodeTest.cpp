@@ -41,7 +41,7 @@ Function &prepare(StringRef text, int optLevel, LLVMContext &context,
                   std::unique_ptr<Module> &module) {
   SMDiagnostic error;
   module = parseAssemblyString(text, error, context);
-  auto machine = cantFail(createHostMachine(getHostCPU(), optLevel));
+  auto machine = cantFail(lendHostMachine(getHostCPU(), optLevel));
   optimizeForHost(*module, *machine, optLevel);
   EXPECT_FALSE(verifyModule(*module, &errs()));
   EXPECT_FALSE(cantFail(emitHostObject(*module, *machine, nullptr)).empty());

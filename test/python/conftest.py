@@ -53,8 +53,11 @@ os.environ["KILN_LIBDEVICE"] = os.environ["KILN_OCML"] = "none"
 
 @pytest.fixture(autouse=True, scope="session")
 def cache_directory(tmp_path_factory):
-    """Tests neither use nor fill the user's cache."""
-    directory = tmp_path_factory.mktemp("kiln-cache")
+    """Tests neither use nor fill the user's cache. Those of one run share theirs, so that a kernel is
+    compiled once, whichever workers its tests run on."""
+    folder = tmp_path_factory.getbasetemp()
+    directory = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "kiln-cache"
+    directory.mkdir(mode=0o700, exist_ok=True)
     os.environ["KILN_CACHE_DIR"] = str(directory)
     return directory
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +13,12 @@ from kiln.runtime.devices import device
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
+@functools.lru_cache(maxsize=32)
 def compiled(source: bytes, target: str, stages: tuple[str, ...] = ()):
-    """The artifact of the one kernel of a text."""
+    """The artifact of the one kernel of a text, which several tests compile."""
     request = {
         "source": source, "source_name": "pinned.mlir", "kernel": None, "target": target,
-        "keep_stages": stages, "opt_level": 3, "fast_math": 0, "options": None, "isolation": 1,
+        "keep_stages": stages, "opt_level": 3, "fast_math": 0, "options": None, "isolation": 2,
     }  # fmt: skip
     artifact, _, _ = _native.compile(None, None, request)
     return artifact

@@ -25,6 +25,9 @@ EMULATED_TESTS = (
 )  # fmt: skip
 # What is exhaustive by element or by shape needs no run as a package.
 NOT_PACKED = ("arithmetic", "axis", "cache_hints", "transposes")
+# Each worker runs tests that stand together, of which many use a kernel that is compiled once, and
+# one that has none left takes some of another's.
+PARALLEL = ("-n", os.cpu_count(), "--dist", "worksteal")
 SHARES = 10  # of which a run of the package draws one, but for tests marked `packed`
 SHARE = "KILN_PACKED_SHARE"  # the number of the share, to draw again what failed
 
@@ -153,8 +156,9 @@ class Runner:
     def python(self):
         """All Python tests: those that measure time alone, the others on all cores."""
         environment = {"PYTHONPATH": str(self.build / "python"), "KILN_BUILD": str(self.build)}
-        folders = [p for p in ("test/python", "test/packaging") if (ROOT / p).is_dir()]
-        parallel = [*folders, "-m", "not serial", "-n", os.cpu_count()]
+        # The tests that take longest, of packages, come first.
+        folders = [p for p in ("test/packaging", "test/python") if (ROOT / p).is_dir()]
+        parallel = [*folders, "-m", "not serial", *PARALLEL]
         result = self.pytest("pytest", parallel, environment)
         files = [path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py"))]
         serial = [path for path in files if "mark.serial" in path.read_text(encoding="utf-8")]
@@ -168,7 +172,7 @@ class Runner:
             environment = {"PYTHONPATH": str(self.build / "python"), "KILN_BUILD": str(self.build)}
             environment["KILN_TEST_DEVICE"] = f"emu:{chip}"
             files = [ROOT / f"test/python/ops/test_{name}.py" for name in EMULATED_TESTS]
-            arguments = [*files, "-m", "not host", "-n", os.cpu_count()]
+            arguments = [*files, "-m", "not host", *PARALLEL]
             result.add(self.pytest(f"emulated-{chip}", arguments, environment))
         return result
 
@@ -207,7 +211,7 @@ class Runner:
         print(f"packed: share {share} of {SHARES}, again with {SHARE}={share}", flush=True)
         drawn = [f"--share={share}/{SHARES}", *ignored]
         status = self.execute(
-            [folder / "run-tests", f"--junitxml={report}", "-n", os.cpu_count(), *drawn],
+            [folder / "run-tests", f"--junitxml={report}", *PARALLEL, *drawn],
             report,
             {"KILN_PYTHON": sys.executable},
             cwd=folder,

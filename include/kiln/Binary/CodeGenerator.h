@@ -2,19 +2,21 @@
 #ifndef KILN_BINARY_CODEGENERATOR_H
 #define KILN_BINARY_CODEGENERATOR_H
 
+#include "kiln/Binary/LentMachine.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CodeGen.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
-#include <memory>
 #include <string>
 
 namespace kiln {
 
 /// A code generator for position-independent code; an error that names the chip if there is none.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-createTargetMachine(llvm::StringRef triple, llvm::StringRef chip, llvm::StringRef features,
-                    int optLevel, std::optional<llvm::CodeModel::Model> codeModel = std::nullopt);
+/// It is kept for others afterwards if `isKept`.
+llvm::Expected<LentMachine>
+lendTargetMachine(llvm::StringRef triple, llvm::StringRef chip, llvm::StringRef features,
+                  int optLevel, bool isKept,
+                  std::optional<llvm::CodeModel::Model> codeModel = std::nullopt);
 
 /// Optimises in place for `machine`, whose triple and data layout the module takes. Loops arrive
 /// vectorised, so that LLVM never does it.

@@ -2,6 +2,7 @@
 #ifndef KILN_BINARY_DEVICECODE_H
 #define KILN_BINARY_DEVICECODE_H
 
+#include "kiln/Binary/LentMachine.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/CodeGen.h"
@@ -13,7 +14,6 @@
 namespace llvm {
 class LLVMContext;
 class Module;
-class TargetMachine;
 } // namespace llvm
 
 namespace kiln {
@@ -26,6 +26,8 @@ struct DeviceMachine {
   /// Whether line numbers are directives of the assembly, from which an assembler makes its tables;
   /// else they are tables of the object, and none is in the assembly.
   bool hasLineDirectives = false;
+  /// Whether LLVM's code generator for it makes the same of a module whatever it made before.
+  bool isKept = false;
   /// The device's mathematics for this triple (cmake/KilnDeviceMath.cmake).
   llvm::StringRef math = {};
   /// Links what else the module calls, before it is optimised.
@@ -55,7 +57,7 @@ private:
   llvm::Expected<std::string> emit(llvm::CodeGenFileType type);
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
-  std::unique_ptr<llvm::TargetMachine> machine;
+  LentMachine machine;
   bool hasLineDirectives = false;
   std::string errors;
 };

@@ -2,6 +2,7 @@
 #ifndef KILN_BINARY_HOSTCODE_H
 #define KILN_BINARY_HOSTCODE_H
 
+#include "kiln/Binary/LentMachine.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -9,7 +10,6 @@
 
 namespace llvm {
 class Module;
-class TargetMachine;
 } // namespace llvm
 
 namespace kiln {
@@ -27,9 +27,8 @@ const HostCPU *getProcessor(llvm::StringRef name);
 /// Of a processor's features those that its code may use, without signs, in their order.
 std::vector<std::string> getNeededFeatures(const HostCPU &processor);
 
-/// A code generator for a processor; position-independent code. One a thread: it is not shared.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createHostMachine(const HostCPU &processor,
-                                                                       int optLevel);
+/// A code generator for a processor; position-independent code.
+llvm::Expected<LentMachine> lendHostMachine(const HostCPU &processor, int optLevel);
 
 /// Optimises in place. Loops arrive vectorised, so that LLVM neither vectorises nor unrolls them
 /// again; it inlines, simplifies and schedules.

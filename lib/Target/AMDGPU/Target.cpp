@@ -138,6 +138,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   const Chip &chip = getChipRecord();
   DeviceMachine machine{
       "amdgcn-amd-amdhsa", chip.name, chip.features, {{"amdhsa_code_object_version", 500}}};
+  machine.isKept = true;
   machine.math = kAMDGPUMath;
   machine.finish = [&](llvm::Module &code) {
     expandCacheHints(code);

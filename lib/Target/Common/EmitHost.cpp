@@ -33,7 +33,7 @@ FailureOr<TargetCode> kiln::emitForHost(ModuleOp module, llvm::Module &code,
     return module.emitError("expected a kind of processor that is known, got '" + how.processor +
                             "'");
   const HostCPU &host = *found;
-  auto machine = createHostMachine(host, how.optLevel);
+  auto machine = lendHostMachine(host, how.optLevel);
   if (!machine)
     return fail(machine.takeError());
   if (how.prepare)

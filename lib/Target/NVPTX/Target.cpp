@@ -172,6 +172,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   const Chip &chip = getChipRecord();
   DeviceMachine machine{"nvptx64-nvidia-cuda", chip.name, chip.features, {}};
   machine.hasLineDirectives = true;
+  machine.isKept = false; // it numbers calls from module to module
   machine.math = kNVPTXMath;
   machine.finish = [](llvm::Module &code) {
     keepLoopsRolled(code);

@@ -183,7 +183,7 @@ class Program:
             "source": self.text(chip, emulated).encode(), "source_name": "form.mlir",
             "kernel": None, "target": ("emu:" if emulated else "nvptx:") + chip,
             "keep_stages": stages, "opt_level": 3, "fast_math": 0,
-            "options": "from=llvm", "isolation": 1,
+            "options": "from=llvm", "isolation": 2,
         }  # fmt: skip
         return _native.compile(None, None, request)[0]
 

@@ -1,7 +1,10 @@
 // Upstream's canonicalisation without the patterns that change values.
+#include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Dialect/Tile/Transforms/Undecided.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/DialectInterface.h"
+#include <mutex>
 
 using namespace mlir;
 
@@ -45,7 +48,7 @@ static SmallVector<std::string> nameUnsoundPatterns() {
   };
 }
 
-FrozenRewritePatternSet findSoundPatterns(MLIRContext *context) {
+static FrozenRewritePatternSet collectSoundPatterns(MLIRContext *context) {
   RewritePatternSet patterns(context);
   for (Dialect *dialect : context->getLoadedDialects())
     dialect->getCanonicalizationPatterns(patterns);
@@ -53,6 +56,45 @@ FrozenRewritePatternSet findSoundPatterns(MLIRContext *context) {
     op.getCanonicalizationPatterns(patterns, context);
   patterns.add<CancelCasts<arith::IndexCastOp>, CancelCasts<arith::IndexCastUIOp>>(context);
   return FrozenRewritePatternSet(std::move(patterns), nameUnsoundPatterns());
+}
+
+namespace {
+/// The patterns of a context, for which a dozen passes of a compile ask: to collect those of two
+/// thousand ops takes as long as to apply them to a small kernel.
+class KeptPatterns : public DialectInterface::Base<KeptPatterns> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeptPatterns)
+
+  KeptPatterns(Dialect *dialect) : Base(dialect) {}
+
+  /// Dialects that were loaded since have patterns of their own.
+  FrozenRewritePatternSet get(MLIRContext *context) {
+    std::lock_guard<std::mutex> lock(mutex);
+    size_t ops = context->getRegisteredOperations().size();
+    size_t dialects = context->getLoadedDialects().size();
+    if (ops != numOps || dialects != numDialects)
+      patterns = collectSoundPatterns(context);
+    numOps = ops;
+    numDialects = dialects;
+    return patterns;
+  }
+
+private:
+  std::mutex mutex;
+  FrozenRewritePatternSet patterns;
+  size_t numOps = 0, numDialects = 0;
+};
+} // namespace
+
+void keepSoundPatterns(DialectRegistry &registry) {
+  registry.addExtension(
+      +[](MLIRContext *, TileDialect *dialect) { dialect->addInterfaces<KeptPatterns>(); });
+}
+
+FrozenRewritePatternSet findSoundPatterns(MLIRContext *context) {
+  auto *dialect = context->getLoadedDialect<TileDialect>();
+  auto *kept = dialect ? dialect->getRegisteredInterface<KeptPatterns>() : nullptr;
+  return kept ? kept->get(context) : collectSoundPatterns(context);
 }
 
 namespace {

@@ -15,6 +15,8 @@ std::string findAnyDecision(mlir::Operation *op);
 llvm::SmallVector<mlir::Operation *> findDecided(mlir::Operation *root);
 /// The canonicalisation patterns of all ops, without those that change values.
 mlir::FrozenRewritePatternSet findSoundPatterns(mlir::MLIRContext *context);
+/// Has each context that loads the dialect of tiles collect them once.
+void keepSoundPatterns(mlir::DialectRegistry &registry);
 
 /// Applies patterns, and folds, until nothing changes.
 void rewriteUndecided(mlir::Operation *root, const mlir::FrozenRewritePatternSet &patterns,
