@@ -96,8 +96,8 @@ Memory::Word Block::readLDS(uint32_t place, unsigned bytes) const {
   return word;
 }
 
-/// Puts so many bytes; of the cells notes whether just these were there already. Of two numbers that
-/// one instruction drew it is not known that they differ.
+/// Puts so many bytes; of the cells notes whether just these were there already. Of two numbers
+/// that one instruction drew it is not known that they differ.
 void Block::writeLDS(uint32_t place, unsigned bytes, ArrayRef<Memory::Word> words) {
   for (unsigned byte = 0; byte < bytes; byte += 4) {
     unsigned count = std::min(4u, bytes - byte);
