@@ -241,8 +241,11 @@ void BranchFinder::arrive(unsigned block, Known known) {
 void BranchFinder::part(unsigned block) {
   BitVector between = findBetween(edges, block, meetings[block]);
   between.reset(parted);
+  if (between.none())
+    return;
   parted |= between;
-  for (unsigned other : between.set_bits())
+  // What passed through one of them on its way to others passes again.
+  for (unsigned other = 0; other < blocks.size(); ++other)
     if (before[other])
       add(other);
 }
