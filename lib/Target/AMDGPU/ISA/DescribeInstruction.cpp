@@ -76,6 +76,8 @@ void InstructionDescriber::describeOperands(const MCInst &inst, Instruction &ins
   const MCInstrDesc &desc = instructions.get(inst.getOpcode());
   // What a load is tied to keeps the half that it does not write, and is not read.
   bool isLoad = desc.mayLoad() && !desc.mayStore();
+  // LLVM ties nothing where registers of 16 bits have names of their own.
+  instruction.keepsHalf = isLoad && StringRef(instruction.mnemonic).contains("_d16");
   for (unsigned at = 0; at < inst.getNumOperands(); ++at) {
     int tiedTo = getTied(inst, at, instruction.operation);
     const MCOperand &mc = inst.getOperand(tiedTo != -1 ? tiedTo : at);

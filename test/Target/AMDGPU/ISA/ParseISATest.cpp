@@ -131,6 +131,8 @@ TEST(ParseISA, Registers) {
     EXPECT_EQ(spell(got.writes), expected.writes) << expected.line;
   }
   EXPECT_TRUE(parseOne("ds_read_u16_d16_hi v4, v1").keepsHalf);
+  EXPECT_TRUE(parseOne("global_load_d16_u8 v4, v[2:3], off", "gfx1100").keepsHalf);
+  EXPECT_TRUE(parseOne("global_load_d16_hi_u8 v4, v[2:3], off", "gfx1100").keepsHalf);
   EXPECT_FALSE(parseOne("ds_read_u16 v4, v1").keepsHalf);
 }
 

@@ -96,12 +96,10 @@ Memory::Word Block::readLDS(uint32_t place, unsigned bytes) const {
   return word;
 }
 
-/// Puts so many bytes; of the cells notes whether just these were there already. Of two numbers
-/// that one instruction drew it is not known that they differ.
+/// Puts so many bytes; of the cells notes whether just these were there already.
 void Block::writeLDS(uint32_t place, unsigned bytes, ArrayRef<Memory::Word> words) {
   for (unsigned byte = 0; byte < bytes; byte += 4) {
     unsigned count = std::min(4u, bytes - byte);
-    Cause cause = words[byte / 4].cause;
     for (unsigned part = 0; part < count;) {
       uint32_t at = place + byte + part;
       unsigned in = at % 4, run = std::min(4 - in, count - part);
@@ -111,10 +109,10 @@ void Block::writeLDS(uint32_t place, unsigned bytes, ArrayRef<Memory::Word> word
       for (unsigned cell = at / cellBytes; cell <= (at + run - 1) / cellBytes; ++cell) {
         unsigned shift = 8 * (cell * cellBytes % 4);
         uint32_t ofCell = (cellBytes == 4 ? UINT32_MAX : uint32_t(0xff)) << shift;
-        isSame[cell] = (cause && to.cause == cause) || !((to.word ^ after) & mask & ofCell);
+        isSame[cell] = !((to.word ^ after) & mask & ofCell);
       }
       to.word = (to.word & ~mask) | (after & mask);
-      to.cause = cause;
+      to.cause = words[byte / 4].cause;
       part += run;
     }
   }
