@@ -3,7 +3,6 @@ generators are kept."""
 
 from __future__ import annotations
 
-import random
 import sys
 from pathlib import Path
 
@@ -39,17 +38,16 @@ def compiled(op: str, target: str, isolation: int) -> object:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_code_is_that_of_a_new_process(target: str) -> None:
+def test_code_is_that_of_a_new_process(rng, target: str) -> None:
     fresh = {op: compiled(op, target, WORKER) for op in OPS}
     assert any(isinstance(each, tuple) for each in fresh.values())
-    for op in random.sample([*OPS] * 2, 2 * len(OPS)):
+    for op in rng.permutation([*OPS] * 2):
         assert compiled(op, target, HERE) == fresh[op], f"{op} on {target}"
 
 
-def test_code_is_that_of_a_new_process_behind_other_targets() -> None:
+def test_code_is_that_of_a_new_process_behind_other_targets(rng) -> None:
     cells = [(op, target) for op in OPS for target in TARGETS]
-    random.shuffle(cells)
-    for op, target in cells:
+    for op, target in rng.permutation(cells):
         compiled(op, target, HERE)
-    for op, target in random.sample(cells, 6):
+    for op, target in rng.permutation(cells)[:6]:
         assert compiled(op, target, HERE) == compiled(op, target, WORKER), f"{op} on {target}"

@@ -9,16 +9,7 @@ using namespace kiln::testing;
 using ::testing::HasSubstr;
 
 static std::string check(const std::string &body, const std::string &chip = "gfx942") {
-  std::string all;
-  for (const WaitProblem &problem : checkWaits(parseKernel(inKernel(body, chip, 256))))
-    all += problem.text + "\n";
-  return all;
-}
-
-static std::string replaced(std::string text, const std::string &from, const std::string &to) {
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return textOf(checkWaits(parseKernel(inKernel(body, chip, 256))));
 }
 
 /// A wave waits for what it tells of, and looks before it goes on.

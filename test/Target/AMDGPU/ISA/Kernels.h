@@ -4,7 +4,9 @@
 #define KILN_TEST_TARGET_AMDGPU_ISA_KERNELS_H
 
 #include "kiln/Target/AMDGPU/ISA.h"
+#include "kiln/Target/AMDGPU/Waits.h"
 #include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
 #include <string>
 
 namespace kiln::testing {
@@ -29,6 +31,21 @@ inline std::string inKernel(const std::string &body, const std::string &chip = "
          "    .symbol:         k.kd\n    .vgpr_count:     40\n    .vgpr_spill_count: 0\n"
          "    .wavefront_size: " +
          (chip.size() == 7 ? "32" : "64") + "\n...\n\t.end_amdgpu_metadata\n";
+}
+
+/// What is wrong, a line each.
+inline std::string textOf(const std::vector<amdgcn::WaitProblem> &problems) {
+  std::string all;
+  for (const amdgcn::WaitProblem &problem : problems)
+    all += problem.text + "\n";
+  return all;
+}
+
+/// A text with the first of such places replaced.
+inline std::string replaced(std::string text, const std::string &from, const std::string &to) {
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
 }
 
 inline amdgcn::KernelCode parseKernel(const std::string &text) {

@@ -10,17 +10,7 @@ using ::testing::HasSubstr;
 
 static std::string check(const std::string &body, const std::string &protocol = kSkewedProtocol) {
   KernelCode kernel = parseKernel(inKernel(body, "gfx950", 256, protocol));
-  std::string all;
-  for (const auto &problems : {checkDeclared(kernel), checkWaits(kernel)})
-    for (const WaitProblem &problem : problems)
-      all += problem.text + "\n";
-  return all;
-}
-
-static std::string replaced(std::string text, const std::string &from, const std::string &to) {
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return textOf(checkDeclared(kernel)) + textOf(checkWaits(kernel));
 }
 
 static const std::string entry = "  s_cbranch_scc1 .LBB0_1\n  s_barrier\n.LBB0_1:\n";

@@ -8,16 +8,7 @@ using namespace kiln::testing;
 using ::testing::HasSubstr;
 
 static std::string check(const std::string &body) {
-  std::string all;
-  for (const WaitProblem &problem : checkWaits(parseKernel(inKernel(body))))
-    all += problem.text + "\n";
-  return all;
-}
-
-static std::string replaced(std::string text, const std::string &from, const std::string &to) {
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return textOf(checkWaits(parseKernel(inKernel(body))));
 }
 
 /// A wait may stand in front of a branch by a constant of the path.

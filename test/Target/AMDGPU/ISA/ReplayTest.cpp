@@ -13,9 +13,7 @@ static std::string run(const std::string &body, const std::string &chip = "gfx94
                        unsigned threads = 256) {
   ReplayResult result = replay(parseKernel(inKernel(body, chip, threads)));
   EXPECT_GT(result.runs, 0u);
-  std::string all;
-  for (const WaitProblem &problem : result.problems)
-    all += problem.text + "\n";
+  std::string all = textOf(result.problems);
   // What is right is come to, and to its end.
   EXPECT_EQ(result.cutShort, 0u);
   if (all.empty())
@@ -25,16 +23,7 @@ static std::string run(const std::string &body, const std::string &chip = "gfx94
 
 /// What the proof of all paths says.
 static std::string prove(const std::string &body, const std::string &chip = "gfx942") {
-  std::string all;
-  for (const WaitProblem &problem : checkWaits(parseKernel(inKernel(body, chip, 256))))
-    all += problem.text + "\n";
-  return all;
-}
-
-static std::string replaced(std::string text, const std::string &from, const std::string &to) {
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return textOf(checkWaits(parseKernel(inKernel(body, chip, 256))));
 }
 
 /// The text, once, with the n-th of such places replaced.

@@ -8,16 +8,7 @@ using namespace kiln::testing;
 using ::testing::HasSubstr;
 
 static std::string findStrong(const std::string &body) {
-  std::string all;
-  for (const WaitProblem &problem : findStrongWaits(parseKernel(inKernel(body))))
-    all += problem.text + "\n";
-  return all;
-}
-
-static std::string replaced(std::string text, const std::string &from, const std::string &to) {
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return textOf(findStrongWaits(parseKernel(inKernel(body))));
 }
 
 /// Who waits for a store in front of a barrier tells others of it, which the proof knows nothing

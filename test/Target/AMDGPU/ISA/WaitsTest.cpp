@@ -20,12 +20,6 @@ static std::string check(const std::string &body, const std::string &chip = "gfx
   return problemsOf(checkWaits(parseKernel(inKernel(body, chip, threads))));
 }
 
-static std::string replaced(std::string text, const std::string &from, const std::string &to) {
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
 struct Sample {
   const char *name, *body, *chip, *protocol = "";
   KernelCode parse() const { return parseKernel(inKernel(body, chip, 256, protocol)); }
