@@ -283,6 +283,18 @@ TEST(Replay, PlacesFollowFromWhatIsKnown) {
 }
 
 /// Each reads the word that it wrote, if the place is computed right: elsewhere nothing is written.
+/// What is put by in one lane says nothing of what is put by in another.
+TEST(Replay, LanesArePutByApart) {
+  std::string body = "  s_getpc_b64 s[4:5]\n  s_mov_b32 s6, 0\n  v_writelane_b32 v9, s4, 0\n"
+                     "  v_writelane_b32 v9, s6, 1\n  v_readlane_b32 s7, v9, 1\n"
+                     "  s_cmp_eq_u32 s7, 0\n  s_cbranch_scc1 .LBB0_1\n  s_nop 0\n.LBB0_1:\n"
+                     "  s_barrier\n";
+  EXPECT_EQ(run(body), "");
+  KernelCode other = parseKernel(inKernel(replaced(body, "v9, 1", "v9, 0")));
+  EXPECT_THAT(textOf(replay(other).problems),
+              HasSubstr("expected a branch that follows from numbers that are known"));
+}
+
 TEST(Replay, PartsOfRegistersAreComputedWith) {
   auto runWith = [](const std::string &place, const std::string &chip) {
     bool isNew = chip != "gfx942";

@@ -325,7 +325,14 @@ bool Wave::computeSpecial(const Step &step, Cause own) {
   case Operation::ReadLane: {
     unsigned lane =
         part.operation == Operation::ReadLane ? getLane(part.inputs[1]) : getFirstLane();
-    setScalar(part.result->first, uint32_t(get(part.inputs[0], lane)), getCause(part.inputs[0]));
+    // Other lanes may hold names, and those that are off too.
+    const Input &from = part.inputs[0];
+    Cause cause = getCause(from);
+    if (from.isVector()) {
+      const Words &words = getVector(from.registers->file, from.registers->first);
+      cause = words.named >> lane & 1 ? words.cause : 0;
+    }
+    setScalar(part.result->first, uint32_t(get(from, lane)), cause);
     return true;
   }
   case Operation::WriteLane: {
