@@ -2,7 +2,8 @@
 
 A transposed operand is the same memory with its strides swapped: `a.T` in NumPy. The kernel is
 the same; Kiln compiles it for the strides that it is given. Tiles over the edge read zeros,
-which add nothing, and what they would write outside is dropped.
+which add nothing, and what they would write outside is dropped. The model chooses the tile for the
+sizes of each call.
 """
 
 import ml_dtypes
@@ -15,8 +16,8 @@ import kiln
 @kiln.kernel
 def matmul(
     a: kiln.View, b: kiln.View, c: kiln.View,
-    BM: kiln.tunable = kiln.tunable(32, 64, 128, default=64),
-    BN: kiln.tunable = kiln.tunable(32, 64, 128, 256, default=64),
+    BM: kiln.tunable = kiln.tunable(64, 16, 32, 128, 256),
+    BN: kiln.tunable = kiln.tunable(64, 32, 128, 192, 256),
     BK: kiln.constexpr = 64,
 ):  # fmt: skip
     M, K = a.shape

@@ -44,8 +44,9 @@ typedef struct KilnCompileRequest {
   int32_t fast_math;   // 0 or 1: may reassociate and ignore NaN, infinities, signed zeros
   int32_t vendor_math; // 0 or 1: on accelerators, the vendor's functions of mathematics if found
   // More of the pipeline's options, "name=value name=value", or NULL: stop-after=STAGE; from=STAGE,
-  // for a source that is IR kept of that stage, perhaps edited; exact=true, with from=layout, to
-  // decide nothing that the source leaves open.
+  // for a source that is IR kept of that stage, perhaps edited; model=true, to have the metadata
+  // say how long the kernel takes (kiln-c/Model.h); exact=true, with from=layout, to decide nothing
+  // that the source leaves open.
   const char *options;
 
   // Limits, all checked before anything is parsed.

@@ -60,7 +60,7 @@ private:
   Reporter &reporter;
   Stage last = Stage::Binary;
   std::optional<Stage> from;
-  bool exact = false;
+  bool exact = false, wantsModel = false;
   /// Of all that is tried out on the way.
   SharedProofs proofs = std::make_shared<Proofs>();
   int optLevel = request.optLevel;

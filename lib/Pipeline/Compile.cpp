@@ -49,9 +49,13 @@ llvm::Error Compilation::readOptions() {
       if (value != "true" && value != "false")
         return reporter.error("expected exact to be true or false, got '" + value + "'");
       exact = value == "true";
+    } else if (name == "model") {
+      if (value != "true" && value != "false")
+        return reporter.error("expected model to be true or false, got '" + value + "'");
+      wantsModel = value == "true";
     } else {
-      return reporter.error("expected the pipeline option stop-after, from or exact, got '" + name +
-                            "'");
+      return reporter.error("expected the pipeline option stop-after, from, exact or model, got '" +
+                            name + "'");
     }
   }
   if (from && last <= *from)
@@ -59,6 +63,8 @@ llvm::Error Compilation::readOptions() {
                           " to one behind it, got " + stringify(last));
   if (exact && !isDone(Stage::Layout))
     return reporter.error("expected exact=true with from=layout or a later stage");
+  if (wantsModel && from)
+    return reporter.error("expected model=true for a source, of which nothing is decided");
   return llvm::Error::success();
 }
 
@@ -276,9 +282,12 @@ llvm::Expected<Artifact> Compilation::run() {
     tiles.metadata.erase(member);
   if (failed(runStages(*module, *target, Stage::Tile, Stage::Tile, tiles)))
     return fail(impossible);
+  json::Object model = wantsModel ? modelKernel(*module, name, *target) : json::Object();
   FailureOr<Compiled> compiled = compileBest(*module, name, *target);
   if (failed(compiled))
     return fail(impossible);
+  for (auto &member : model)
+    compiled->metadata[member.first] = std::move(member.second);
   llvm::append_range(tiles.sections, std::move(compiled->sections));
   return Artifact::create(std::move(compiled->metadata), std::move(tiles.sections));
 }

@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Pipeline/Registration.h"
+#include "kiln/Schedule/Model.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Schedule/TryOut.h"
 #include "kiln/Target/Common/ABI.h"
@@ -67,6 +68,14 @@ static LogicalResult proveRoles(ModuleOp copy, const SharedProofs &proofs) {
 }
 static std::unique_ptr<Pass> createDecideRoles(SharedProofs proofs) {
   return createDecideRoles(planRoles, [=](ModuleOp copy) { return proveRoles(copy, proofs); });
+}
+
+/// Whether a kernel whose programs shall come in clusters can be realised: tried on a copy.
+static LogicalResult realiseClusters(ModuleOp copy, const SharedProofs &proofs) {
+  return runOn(copy, [&](OpPassManager &pm, TargetInterface target) {
+    for (Stage stage : {Stage::Layout, Stage::Schedule})
+      addStage(pm, target, stage, proofs);
+  });
 }
 
 /// Whether programs that one block shall run can be: tried on a copy.
@@ -167,7 +176,9 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
   case Stage::Layout:
     add(createCheckTarget());
     if (!isHost) {
-      add(createJoinScales(), createRoundClusters(),
+      add(createJoinScales(),
+          createDecideClusters([=](ModuleOp copy) { return realiseClusters(copy, proofs); }),
+          createRoundClusters(),
           createDecideBlockPrograms([=](ModuleOp copy) { return realiseBlocks(copy, proofs); }),
           createGatherPrograms(),
           createCompletePins([=](ModuleOp copy) { return realisePins(copy, proofs); }));
@@ -203,6 +214,23 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
   default:
     return;
   }
+}
+
+llvm::json::Object modelKernel(ModuleOp module, StringRef name, TargetInterface target) {
+  auto kernel = module.lookupSymbol<tile::KernelOp>(name);
+  // A product may be computed as its transpose.
+  auto swap = [](ModuleOp copy) {
+    return runOn(copy, [](OpPassManager &pm, TargetInterface target) {
+      if (target.runsOnHost())
+        return;
+      pm.addPass(createDecideSwap());
+      pm.addPass(createRealiseSwap());
+      pm.addPass(createFoldTileViews());
+    });
+  };
+  std::optional<Refusal> refusal;
+  OwningOpRef<ModuleOp> copy = tryOut(kernel, swap, refusal);
+  return describeModel(copy ? copy->lookupSymbol<tile::KernelOp>(name) : kernel, target);
 }
 
 void addChecks(OpPassManager &pm, TargetInterface target, Stage stage) {

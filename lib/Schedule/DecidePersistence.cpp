@@ -82,8 +82,7 @@ static bool hasAny(KernelOp kernel, function_ref<bool(Operation *)> isSuch) {
 }
 
 bool kiln::mayBePersistent(KernelOp kernel) {
-  return kernel.hasGrid() && !kernel->hasAttr(kPersistentAttrName) &&
-         !kernel->hasAttr(kClusterAttrName) && !hasAny(kernel, standsAlone);
+  return kernel.hasGrid() && !kernel->hasAttr(kPersistentAttrName) && !hasAny(kernel, standsAlone);
 }
 
 /// Where all tiles take as long, a launch makes no more programs than run them in as few rounds:

@@ -70,8 +70,8 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     return loadByEngine(kernel, target, /*overlaps=*/false);
   }
 
-  /// A role of its own has an engine load; it stores by the engine or through registers. Whether
-  /// the grid is one of clusters is the author's to say; then two programs may multiply together.
+  /// A role of its own has an engine load; it stores by the engine or through registers. In a grid
+  /// of clusters two programs may multiply together, or all load together what is the same tile.
   bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps) {
     if (kernel->hasAttr(kClusterAttrName) &&
         loadByEngine(kernel, target, overlaps, /*ofPairs=*/true))
@@ -80,16 +80,20 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
   }
   bool loadByEngine(KernelOp kernel, TargetInterface target, bool overlaps, bool ofPairs) {
     RoleDecider decider(kernel, target, ofPairs);
-    bool mayTakeTurns = plan && mayBePersistent(kernel);
+    bool mayTakeTurns = plan && mayBePersistent(kernel) && !ofPairs;
+    bool mayShare = getClusterPrograms(kernel) > 1 && !ofPairs;
     auto has = [&](bool isOverlapped) {
-      for (bool storesByEngine : {true, false}) {
-        decider.write(storesByEngine, isOverlapped);
-        if (mayTakeTurns && takeTurns(kernel, target))
-          return true;
-        if (isRealised(kernel, decider.reason))
-          return true;
-        decider.undo();
-      }
+      for (bool sharesTiles : {true, false})
+        for (bool storesByEngine : {true, false}) {
+          if (sharesTiles && !mayShare)
+            continue;
+          decider.write(storesByEngine, isOverlapped, sharesTiles);
+          if (mayTakeTurns && takeTurns(kernel, target))
+            return true;
+          if (isRealised(kernel, decider.reason))
+            return true;
+          decider.undo();
+        }
       return false;
     };
     // What copies cannot share out, one of them may make, but not only since trips overlap: in turn

@@ -71,6 +71,11 @@ void Differences::visit(Operation *op) {
     add(value, differs);
 }
 
+bool kiln::isSameAlong(KernelOp kernel, LoadOp load, unsigned axis) {
+  Differences differences(kernel, axis);
+  return !differences.has(load.getView()) && !differences.hasAny(load.getOffsets());
+}
+
 LogicalResult kiln::checkSteps(Operation *of, const Differences &differences, StringRef expected) {
   for (Operation *op = of->getParentOp(); !isa<KernelOp>(op); op = op->getParentOp()) {
     if (!differences.mayPart(op))

@@ -39,6 +39,9 @@ private:
   bool hasGrown = false;
 };
 
+/// Whether all programs of a cluster along an axis load the same tile.
+bool isSameAlong(tile::KernelOp kernel, tile::LoadOp load, unsigned axis);
+
 /// An error at a load or a dot if programs may come to it more or less often than one another: at a
 /// loop or a condition around it. `expected` says of whom, and why.
 llvm::LogicalResult checkSteps(mlir::Operation *op, const Differences &differences,

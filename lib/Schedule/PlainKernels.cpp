@@ -35,7 +35,7 @@ bool kiln::decidesNothing(KernelOp kernel) {
 void kiln::undoRoles(KernelOp kernel) {
   kernel->removeAttr(kRolesAttrName);
   kernel.getBody().walk([](Operation *op) {
-    for (StringRef name : {"role", "atom", "ring", "stage"})
+    for (StringRef name : {"role", "atom", "ring", "stage", "multicast"})
       op->removeAttr(spellDecision(op, name));
   });
 }

@@ -8,6 +8,7 @@
 // for one program alone.
 #include "RoleDecider.h"
 #include "Decisions.h"
+#include "Differences.h"
 #include "Slice.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
@@ -392,6 +393,15 @@ bool RoleDecider::canStore(StoreOp store) {
   return false;
 }
 
+/// The axes of the kernel's clusters along which all programs load the same tile.
+SmallVector<StringRef> RoleDecider::findSharedAxes(LoadOp load) {
+  SmallVector<StringRef> axes;
+  for (auto [axis, extent] : llvm::enumerate(getClusterExtents(kernel)))
+    if (extent > 1 && isSameAlong(kernel, load, axis))
+      axes.push_back(stringifyAxis(Axis(axis)));
+  return axes;
+}
+
 bool RoleDecider::find() {
   if (!decidesNothing(kernel))
     return false;
@@ -458,7 +468,7 @@ void RoleDecider::undo() {
     dot.removePartsAttr();
 }
 
-void RoleDecider::write(bool storesByEngine, bool overlaps) {
+void RoleDecider::write(bool storesByEngine, bool overlaps, bool sharesTiles) {
   Builder builder(kernel.getContext());
   for (DotOp dot : promoted)
     dot.setPromote(true);
@@ -489,6 +499,10 @@ void RoleDecider::write(bool storesByEngine, bool overlaps) {
           !use->getOwner()->hasTrait<OpTrait::IsTerminator>())
         setRoleName(use->getOwner(), kCompute);
   }
+  if (sharesTiles)
+    for (auto &[load, decided] : loads)
+      if (SmallVector<StringRef> axes = findSharedAxes(load); !axes.empty())
+        load.setMulticastAttr(builder.getStrArrayAttr(axes));
   if (storesByEngine)
     for (auto &[store, atom] : stores)
       store.setAtomAttr(atom);

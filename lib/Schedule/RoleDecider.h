@@ -34,12 +34,18 @@ public:
   /// stands in the way.
   std::optional<Refusal> reason;
   /// Writes it; with stores by the engine, where it can make them, or without. Products of loops
-  /// run in the trip that loads for them unless it may overlap trips.
-  void write(bool storesByEngine, bool overlaps);
+  /// run in the trip that loads for them unless it may overlap trips. The programs of a cluster
+  /// bring what all of them load once, if it shares tiles.
+  void write(bool storesByEngine, bool overlaps, bool sharesTiles);
   /// Takes back what it has written.
   void undo();
   /// Has one group of warps make each product. False if it does, or has no registers for all.
   bool useOneCopy() { return std::exchange(copies, 1) > 1 && countAtOnce() <= kMostRegisters; }
+
+  /// Of a kernel with a division: the products, all of which run on beside their warps.
+  const llvm::MapVector<tile::DotOp, AsyncMmaAtomInterface> &getProducts() const { return dots; }
+  /// Of a thread's registers, those of sums and operands that are there at once.
+  int64_t countAtOnce();
 
 private:
   bool leave(mlir::Operation *op, const llvm::Twine &text) {
@@ -53,9 +59,9 @@ private:
   bool paysToWrite(tile::DotOp dot, AsyncMmaAtomInterface atom, unsigned number);
   int64_t findRing(tile::LoadOp load);
   bool canStore(tile::StoreOp store);
+  llvm::SmallVector<llvm::StringRef> findSharedAxes(tile::LoadOp load);
   bool isOrdered();
   int64_t countRegisters(unsigned atOnce);
-  int64_t countAtOnce();
   int64_t countFetched();
   llvm::SmallVector<mlir::Attribute> makeRoles();
 

@@ -39,6 +39,42 @@ ExecutableObject load(const DeviceObject &device, const ArtifactObject &artifact
   return ExecutableObject(executable);
 }
 
+/// predict(model, arguments, device or None): microseconds. A tuple stands for an array of that
+/// shape.
+double predict(const ModelObject &model, nb::list arguments, std::optional<DeviceObject *> device) {
+  if (arguments.size() > kMaxArguments)
+    throw nb::value_error("expected at most 512 arguments");
+  ArgumentFrame frame;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    nb::object argument(arguments[i]);
+    if (PyTuple_Check(argument.ptr())) {
+      nb::tuple shape(argument);
+      if (shape.size() > KILN_MAX_RANK)
+        throw nb::value_error("expected a shape of at most 8 extents");
+      for (size_t dim = 0; dim < shape.size(); ++dim)
+        frame.shapes[i][dim] = nb::cast<int64_t>(shape[dim]);
+      frame.args[i] = KilnArg{};
+      frame.args[i].kind = KILN_ARG_TENSOR;
+      frame.args[i].value.tensor.shape = frame.shapes[i];
+      frame.args[i].value.tensor.rank = int32_t(shape.size());
+      continue;
+    }
+    ParameterInfo parameter{"#" + std::to_string(i), -1, KILN_NONE, -1, 0, {}};
+    if (!convertArgument(frame, i, argument.ptr(), parameter, "model"))
+      throw nb::python_error();
+  }
+  double microseconds = 0;
+  check(kilnModelPredict(model.get(), frame.args, arguments.size(),
+                         device ? (*device)->device : nullptr, &microseconds));
+  return microseconds;
+}
+
+ModelObject readModel(const std::string &json) {
+  KilnModel *model = nullptr;
+  check(kilnModelCreate(json.data(), json.size(), &model));
+  return ModelObject(model);
+}
+
 /// launch(executable, name, arguments, grid or None, stream, names, written): tools launch without
 /// a table. `names` are for errors; the arrays whose numbers stand in `written` are stored to.
 void launchExecutable(const ExecutableObject &executable, const std::string &name,
@@ -117,6 +153,10 @@ void kiln::python::bindDevices(nb::module_ &m) {
   });
   m.def("set_max_specialisations", [](uint64_t most) { kilnSpecialisationsSetMax(most); });
   m.def("set_active_hooks", [](int count) { activeHooks = count; });
+
+  nb::class_<ModelObject>(m, "Model")
+      .def_static("read", &readModel, nb::arg("json"))
+      .def("predict", &predict, nb::arg("arguments"), nb::arg("device") = nb::none());
 
   nb::class_<ExecutableObject>(m, "Executable")
       .def_prop_ro(

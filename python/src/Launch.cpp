@@ -121,6 +121,68 @@ uint64_t variantOf(LauncherState &state, const BoundCall &bound, PyObject *optio
   return number;
 }
 
+/// Of how many calls it is kept what was chosen for them.
+constexpr Py_ssize_t mostChoices = 4096;
+
+/// What a choice hangs on of the arguments: the kinds, types and shapes, and whole numbers.
+nb::bytes sizesOf(const LauncherState &state, const ArgumentFrame &frame) {
+  std::string sizes;
+  auto add = [&](const void *from, size_t bytes) {
+    sizes.append(static_cast<const char *>(from), bytes);
+  };
+  for (size_t i = 0, n = state.signature.runtime.size(); i < n; ++i) {
+    const KilnArg &arg = frame.args[i];
+    add(&arg.kind, sizeof arg.kind);
+    if (arg.kind == KILN_ARG_INTEGER)
+      add(&arg.value.integer, sizeof arg.value.integer);
+    if (arg.kind != KILN_ARG_TENSOR)
+      continue;
+    const KilnTensor &tensor = arg.value.tensor;
+    add(&tensor.dtype, sizeof tensor.dtype);
+    add(&tensor.rank, sizeof tensor.rank);
+    add(tensor.shape, tensor.rank * sizeof *tensor.shape);
+  }
+  return nb::bytes(sizes.data(), sizes.size());
+}
+
+/// Gives the constants that the model chooses, where the call leaves one open, their values.
+void choose(LauncherState &state, Configured *config, PyObject *const *args, size_t numArgs,
+            PyObject *names, PreparedLaunch &out) {
+  std::vector<int32_t> open;
+  nb::list parts;
+  for (const SignatureEntry &entry : state.signature.entries)
+    if (entry.constant >= 0) {
+      PyObject *given = out.bound.constants[entry.constant];
+      if (!given && entry.defaultValue == state.signature.chosen)
+        open.push_back(entry.constant);
+      else
+        parts.append(constantKey(given ? given : entry.defaultValue));
+    }
+  if (open.empty())
+    return;
+  nb::object base = config ? nb::borrow(reinterpret_cast<PyObject *>(config)) : nb::none();
+  nb::object options = config && config->options ? nb::borrow(config->options) : nb::none();
+  nb::bool_ isAlone(saysPrograms(out.options));
+  nb::object key = nb::make_tuple(sizesOf(state, out.frame), nb::tuple(parts), options, isAlone,
+                                  int64_t(reinterpret_cast<intptr_t>(out.options.device)));
+  PyObject *known = PyDict_GetItemWithError(state.choices.ptr(), key.ptr());
+  bool isHashable = !PyErr_Occurred();
+  PyErr_Clear();
+  if (known) {
+    out.chosen = nb::borrow(known);
+  } else {
+    auto [positional, keywords] = callArguments(args, numArgs, names);
+    out.chosen = state.half.attr("choose_tunables")(base, positional, keywords);
+    if (PyDict_Size(state.choices.ptr()) >= mostChoices)
+      state.choices.clear();
+    if (isHashable)
+      state.choices[key] = out.chosen;
+  }
+  for (size_t i = 0; i < open.size(); ++i)
+    out.bound.constants[open[i]] = PyTuple_GetItem(out.chosen.ptr(), Py_ssize_t(i));
+  out.bound.anyConstant = true;
+}
+
 /// The KilnFunction for the kinds of these arguments.
 size_t functionOf(LauncherState &state, const ArgumentFrame &frame) {
   if (state.signature.kindsAreFixed && !state.functions.empty())
@@ -239,6 +301,8 @@ bool kiln::python::prepareLaunch(Launcher *self, Configured *config, PyObject *c
   }
   if (config && config->options)
     out.compileOptions = nb::borrow(config->options);
+  if (state.signature.chosen)
+    choose(state, config, args, numArgs, names, out);
   options.variant = variantOf(state, out.bound, out.compileOptions.ptr(), out.frame.readOnly,
                               saysPrograms(options));
   out.function = functionOf(state, out.frame);

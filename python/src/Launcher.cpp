@@ -379,6 +379,7 @@ PyObject *forgetMethod(PyObject *self, PyObject *) {
   state.functions.clear();
   ++state.generation;
   state.variants.clear();
+  state.choices.clear();
   state.written.clear();
   for (std::optional<uint64_t> &variant : state.defaultVariants)
     variant.reset();

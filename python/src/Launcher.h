@@ -9,6 +9,7 @@
 //   3. converts the arguments (Arguments.h) and picks the KilnFunction for their kinds (more
 //      than one only where parameters have no annotation); where one is None, a tuple or a list,
 //      the Python half launches another launcher, of the kernel with these arguments apart;
+//      tunables that the call leaves to the model have the values that it chose for these sizes;
 //   4. calls kilnFunctionLaunch without the GIL; on a miss the Python half compiles and inserts,
 //      and the launch is made again.
 #ifndef KILN_PYTHON_LAUNCHER_H
@@ -48,6 +49,7 @@ struct LauncherState {
   std::vector<Watch> watches;
   nb::dict variants;                          ///< the number of each, by its key
   std::optional<uint64_t> defaultVariants[2]; ///< of plain launches, and of saysPrograms()
+  nb::dict choices; ///< by what a call says: the values that the model chose
   /// By variant, the arguments that its code writes to, where there are any.
   std::unordered_map<uint64_t, std::vector<uint32_t>> written;
 
@@ -97,6 +99,7 @@ struct PreparedLaunch {
   ArgumentFrame frame;
   KilnLaunchOptions options;
   nb::object compileOptions; ///< of the variant; null for none
+  nb::object chosen;         ///< a tuple of the values that the model chose; null for none
   size_t function = 0;
   bool structured = false; ///< an argument is None, a tuple or a list: the Python half launches
 };

@@ -6,6 +6,7 @@
 
 #include "kiln-c/Cache.h"
 #include "kiln-c/Launch.h"
+#include "kiln-c/Model.h"
 
 namespace kiln::python {
 
@@ -29,6 +30,9 @@ struct ExecutableObject : Owner<KilnExecutable, kilnExecutableDestroy> {
   using Owner::Owner;
 };
 struct CacheObject : Owner<KilnCache, kilnCacheClose> {
+  using Owner::Owner;
+};
+struct ModelObject : Owner<KilnModel, kilnModelDestroy> {
   using Owner::Owner;
 };
 /// Devices belong to the library.

@@ -23,6 +23,8 @@ void Signature::parse(nb::list parameters) {
                          nb::cast<bool>(fields[7])};
     if (kind == -2) {
       entry.constant = int32_t(numConstants++);
+      if (fields.size() > 10 && nb::cast<bool>(fields[10]))
+        chosen = entry.defaultValue;
     } else {
       entry.runtime = int32_t(runtime.size());
       kindsAreFixed &= kind >= 0;

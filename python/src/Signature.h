@@ -28,12 +28,14 @@ struct Signature {
   size_t numConstants = 0;
   bool kindsAreFixed = true;    ///< no annotation is missing: arguments do not decide a kind
   bool takesStructures = false; ///< None, a tuple or a list may stand for some argument
+  PyObject *chosen = nullptr;   ///< the default of constants that the model chooses; borrowed
 
   Signature() = default;
   Signature(const Signature &) = delete;
   ~Signature();
   /// From the Python half's list of tuples (name, kind, dtype, rank, facts, has default,
-  /// default, keyword only, fixed extents, may be None); kind -1 is whatever comes, -2 a constant.
+  /// default, keyword only, fixed extents, may be None, chosen by the model where a call leaves it
+  /// open); kind -1 is whatever comes, -2 a constant.
   void parse(nb::list parameters);
 };
 

@@ -46,6 +46,8 @@ struct CompileRequest {
 ///   from=STAGE        the source is what `stop-after=STAGE` keeps, perhaps with other decisions in
 ///                     it; the stages behind are run. The target, the optimisation level and the
 ///                     mathematics are those that the source was compiled with.
+///   model=true        the metadata says how long the kernel takes, as "model" (kiln-c/Model.h), or
+///                     why nobody knows, as "no_model"
 ///   exact=true        with from=layout: what it leaves open is not decided
 ///
 /// Compiles one kernel. Diagnostics go to `sink` as they are made, from this thread; a failure is

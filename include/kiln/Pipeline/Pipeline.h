@@ -2,6 +2,7 @@
 #ifndef KILN_PIPELINE_PIPELINE_H
 #define KILN_PIPELINE_PIPELINE_H
 
+#include "kiln/Schedule/Model.h"
 #include "kiln/Schedule/Proofs.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Pass/PassManager.h"
@@ -21,6 +22,10 @@ void addChecks(mlir::OpPassManager &pm, TargetInterface target, Stage stage);
 /// What a module is compiled for, which becomes its `tile.target`: what is asked for, else what the
 /// module says, else the CPU. An error if the module says something else than is asked for.
 mlir::FailureOr<TargetInterface> chooseTarget(mlir::ModuleOp module, TargetInterface asked);
+
+/// The members of the metadata of a kernel behind the stage `tile` that say how long it takes
+/// (describeModel).
+llvm::json::Object modelKernel(mlir::ModuleOp module, llvm::StringRef name, TargetInterface target);
 
 /// Registers `--tile-pipeline="target=cpu stop-after=layout"`: exactly what ships.
 void registerTilePipeline();

@@ -143,6 +143,33 @@ def RealiseBlockPrograms : Schedule_Pass<"tile-realise-block-programs"> {
   }];
 }
 
+def DecideClusters : Schedule_Pass<"tile-decide-clusters"> {
+  let summary = "decide whether two programs load together what is the same tile for both";
+  let description = [{
+    Precondition: the module has a target; nothing of a schedule is decided. Postcondition: a kernel
+    that decides nothing, whose products run on beside their warps out of what an engine loads, has
+    `tile.cluster` of two programs along an axis if
+
+    - the last dimension of an argument is not known to be a multiple of as many elements as a sector of the
+      second-level cache holds, so that rows begin amid one,
+    - by the chip's record that cache is busy longer with what the trips load than the cores are with their
+      products, and an eighth less is left where the two load together what is the same tile for both.
+
+    A pair loads along the axis that spares the most. A kernel with a grid of clusters, or of programs that run tiles in
+    turn, is left alone, and so is one that pins `persistent` to false. What cannot be realised is not decided.
+
+    Before:
+    ```mlir
+    tile.kernel @product(%a: !view {tile.facts = #tile.facts<…, extents = [16, 8]>}, …) grid { … }
+    ```
+    After:
+    ```mlir
+    tile.kernel @product(…) attributes {tile.cluster = array<i64: 2, 1, 1>} grid { … }
+    ```
+    The test is `test/Schedule/decide-clusters.mlir`.
+  }];
+}
+
 def RoundClusters : Schedule_Pass<"tile-round-clusters"> {
   let summary = "launch a grid as whole clusters, of which programs beyond the grid write nothing";
   let description = [{

@@ -22,6 +22,8 @@ createDecideRoles(std::function<llvm::LogicalResult(mlir::ModuleOp)> plan,
 std::unique_ptr<mlir::Pass>
 createCompletePins(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
 std::unique_ptr<mlir::Pass>
+createDecideClusters(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
+std::unique_ptr<mlir::Pass>
 createDecideBlockPrograms(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
 
 /// The same, but for kernels that were proven before, to which it adds.

@@ -21,7 +21,8 @@ def DecideRoles : Schedule_Pass<"tile-decide-roles"> {
     and `parts` along k of at most 128. A kernel that computes its grid gets `tile.persistent`, if a core has room for
     one program alone, how long one runs does not hang on what it loads, and no product multiplies what its trip
     makes of another. In a kernel with `tile.cluster` the atom is one of two programs, if both would be done an
-    eighth sooner with what a trip multiplies, writes to shared memory and reads.
+    eighth sooner with what a trip multiplies, writes to shared memory and reads; else loads have `multicast` along the
+    axes along which all programs of a cluster load the same tile.
 
     Of other kernels that decide nothing, those whose products read what their loops load have one role "all", which
     fills rings of its own: such loads have a `role`, a `ring` and the `atom` of a copy past the registers, or

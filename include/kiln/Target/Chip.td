@@ -76,6 +76,8 @@ def l1Bandwidth : Quantity<"bytes a cycle", "reads that one core's first-level c
 def l1Bytes : Quantity<"bytes", "first-level cache of a core">;
 def l2Bytes : Quantity<"bytes", "second-level caches of all chiplets together">;
 def l2Bandwidth : Quantity<"GB/s", "reads that second-level caches answer, measured">;
+def engineBandwidth : Quantity<"GB/s", "reads by the copy engine that second-level caches answer">;
+def splitBandwidth : Quantity<"GB/s", "the same of rows that begin amid a sector">;
 def lastLevelBytes : Quantity<"bytes", "the cache before memory that chiplets share">;
 def lastLevelBandwidth : Quantity<"GB/s", "reads that this cache answers, as the vendor states">;
 def memoryBandwidth : Quantity<"GB/s", "global memory, as the vendor states">;

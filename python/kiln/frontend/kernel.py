@@ -79,7 +79,8 @@ class KernelSource:
         grid_pinned     the launch says the grid: no grid region is emitted
         takes_turns     passes may have a program run several tiles in turn, not its own alone
 
-        Constants and tunables that are missing take their defaults. Raises CompileError.
+        Constants and tunables that are missing take their defaults, tunables without one their
+        first candidate. Raises CompileError.
         """
         from kiln.frontend.lowering import lower_kernel
 
@@ -105,7 +106,7 @@ class KernelSource:
             if name in given:
                 value = given[name]
             elif parameter.is_constant and parameter.has_default:
-                value = parameter.default
+                value = parameter.candidates[0] if parameter.is_chosen else parameter.default
             elif parameter.is_constant:
                 raise self._wrong(
                     parameter, f"expected a value for the constant `{name}`, got none"

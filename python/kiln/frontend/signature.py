@@ -12,7 +12,14 @@ from kiln.frontend.errors import CompileError
 from kiln.frontend.function import field_annotations
 from kiln.frontend.source import FunctionSource, evaluated
 from kiln.frontend.structures import LEAF, items_of
-from kiln.language.annotations import OptionalSpec, PointerSpec, ViewSpec, constexpr, tunable
+from kiln.language.annotations import (
+    CHOSEN,
+    OptionalSpec,
+    PointerSpec,
+    ViewSpec,
+    constexpr,
+    tunable,
+)  # fmt: skip
 from kiln.language.dtypes import DType
 from kiln.language.values import Pointer, View
 
@@ -27,7 +34,8 @@ class Parameter:
                 "auto" without one (the argument decides); "constexpr"; "tunable"
     dtype       fixed by the annotation, or None
     shape       of a view: the extents that the annotation fixes (None: at launch), or None
-    default     what a call that leaves it out gets, or `EMPTY`; of a tunable, its default
+    default     what a call that leaves it out gets, or `EMPTY`; of a tunable, its default, or
+                `CHOSEN`
     candidates  of a tunable
     optional    whether None may stand for it
     items       of a tuple: the annotations of what it holds; `...` at the end repeats the first
@@ -53,6 +61,11 @@ class Parameter:
     def is_constant(self) -> bool:
         """Whether its value is known when the kernel is compiled."""
         return self.kind in ("constexpr", "tunable")
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the model chooses its value where a call leaves it out."""
+        return self.default is CHOSEN
 
     @property
     def rank(self) -> int | None:

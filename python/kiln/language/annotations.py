@@ -115,11 +115,33 @@ class constexpr:
     """
 
 
-class tunable:
-    """A constant that a tuner chooses among candidates.
+class _Chosen:
+    """What stands for the value of a tunable until the model has chosen one."""
 
-    `BM: kiln.tunable = kiln.tunable(32, 64, 128, default=64)`; without `default` the first
-    candidate is taken. A call may still give the value by keyword.
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<chosen by the model>"
+
+    def __copy__(self) -> _Chosen:
+        return self
+
+    def __deepcopy__(self, _: Any) -> _Chosen:
+        return self
+
+    def __reduce__(self) -> str:
+        return "CHOSEN"
+
+
+CHOSEN = _Chosen()
+
+
+class tunable:
+    """A constant that is chosen among candidates.
+
+    `BM: kiln.tunable = kiln.tunable(32, 64, 128, default=64)`: a call that does not give the value
+    by keyword gets the default. Without `default` the model chooses, anew for other sizes of the
+    arguments; where it knows nothing of a chip, the first candidate is taken.
     """
 
     __slots__ = ("candidates", "default")
@@ -131,11 +153,12 @@ class tunable:
             if not isinstance(value, (bool, int, float, str)):
                 raise TypeError(f"expected ints, floats, bools or strings, got {value!r}")
         if default is None:
-            default = candidates[0]
-        if default not in candidates:
+            default = CHOSEN
+        elif default not in candidates:
             raise TypeError(f"expected a default among {candidates}, got {default!r}")
         self.candidates = candidates
         self.default = default
 
     def __repr__(self) -> str:
-        return f"kiln.tunable({', '.join(map(repr, self.candidates))}, default={self.default!r})"
+        default = "" if self.default is CHOSEN else f", default={self.default!r}"
+        return f"kiln.tunable({', '.join(map(repr, self.candidates))}{default})"

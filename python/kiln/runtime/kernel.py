@@ -26,10 +26,11 @@ from kiln.frontend.structures import (
     structure_of,
 )  # fmt: skip
 from kiln.frontend.types import ArgumentType, PointerType, ScalarType, ViewType
-from kiln.language.annotations import PointerSpec, ViewSpec
+from kiln.language.annotations import CHOSEN, PointerSpec, ViewSpec
 from kiln.language.dtypes import DType
 from kiln.runtime import hooks
 from kiln.runtime.cache import Specialised, forget_recent, keep_recent
+from kiln.runtime.choose import Choices, nominal_size
 from kiln.runtime.compiled import CompiledKernel, load_on
 from kiln.runtime.devices import device
 from kiln.runtime.errors import LaunchError, launch_error
@@ -84,6 +85,7 @@ class KernelHalf:
         self._settled_variants: set[int] = set()  # those that were compiled, or could not be
         self._sweep_at = VARIANTS_BEFORE_A_SWEEP
         self._specialised = Specialised()
+        self._choices = Choices()
         self._watched = False
         self._empty: Callable[..., None] | None = None
         self.launcher = _native.Launcher(
@@ -109,7 +111,8 @@ class KernelHalf:
         extents = tuple(-1 if e is None else e for e in parameter.shape or ())
         default = parameter.default if parameter.has_default else None
         return (parameter.name, kind, code, rank, facts, parameter.has_default, default,
-                parameter.keyword_only, extents, parameter.optional)  # fmt: skip
+                parameter.keyword_only, extents, parameter.optional,
+                parameter.is_chosen)  # fmt: skip
 
     @property
     def half(self) -> KernelHalf:
@@ -157,7 +160,10 @@ class KernelHalf:
             lambda: types_, repr(types_), fixed, options, target,
             where.identity if target == where.target else "",
         )  # fmt: skip
-        return build(instance, ("all",))
+        given = self._by_keyword(arguments, values)
+        sizes = [_size_of(p, given.get(p.name, p.default), types_[p.name]) for p in self._arguments]
+        closed = self._choices.close(instance, sizes)
+        return build(replace(instance, constants=closed), ("all",))
 
     def warmup(self, *args: Any, **keywords: Any) -> CompiledKernel:
         """Compiles and loads what the same call would launch, without launching it."""
@@ -193,6 +199,30 @@ class KernelHalf:
         self._variants[number] = (values, merged, read_only, alone)
         return number
 
+    def choose_tunables(self, config: Any, args: list, keywords: dict[str, Any]) -> tuple:
+        """Values for the tunables that a call leaves to the model, in their order."""
+        given = self._by_keyword(args, keywords)
+        open_ = [p for p in self._constants if p.is_chosen and p.name not in given]
+        if config is not None and config._grid is not None:
+            raise launch_error(
+                self.__name__, open_[0].name,
+                "expected a value, got none: a launch that pins the grid gives all tunables",
+            )  # fmt: skip
+        first = {p.name: p.candidates[0] for p in open_}
+        function, key, variant = self.launcher._key(config, args, {**keywords, **first})
+        constants, options, _, alone = self._variants[variant]
+        described = json.loads(self.launcher._describe(function, key))
+        where = device(described["device"])
+        arguments = described["arguments"]
+        constants = {**constants, **dict.fromkeys(first, CHOSEN)}
+        instance = self._instance(
+            lambda: types_of(arguments, self._by_name), repr(arguments), constants, options,
+            where.target, where.identity, alone,
+        )  # fmt: skip
+        sizes = [given.get(p.name, p.default) for p in self._arguments]
+        closed = self._choices.close(instance, sizes, where)
+        return tuple(closed[name] for name in first)
+
     def _settle(self, variant: int) -> None:
         """Notes that the compile of a variant has ended. Now and then lets go of those that no
         specialisation is loaded of any more."""
@@ -210,6 +240,7 @@ class KernelHalf:
         forget_recent(self._specialised)
         self._variants.clear()
         self._settled_variants.clear()
+        self._choices = Choices()
         self.launcher._forget()
         self._watch()
 
@@ -433,6 +464,11 @@ class _Probe:
 
     def new_variant(self, *_: Any) -> int:
         return 0
+
+
+def _size_of(parameter: Parameter, value: Any, type_: ArgumentType) -> Any:
+    """What the model is told of an argument of `compile`, whose type alone may be given."""
+    return value if _argument_type(parameter, value) is None else nominal_size(type_)
 
 
 def _argument_type(parameter: Parameter, value: Any) -> ArgumentType | None:
