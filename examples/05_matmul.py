@@ -16,8 +16,8 @@ import kiln
 @kiln.kernel
 def matmul(
     a: kiln.View, b: kiln.View, c: kiln.View,
-    BM: kiln.tunable = kiln.tunable(64, 16, 32, 128, 256),
-    BN: kiln.tunable = kiln.tunable(64, 32, 128, 192, 256),
+    BM: kiln.tunable = kiln.tunable(64, 16, 128, 192, 256),
+    BN: kiln.tunable = kiln.tunable(64, 32, 128, 160, 192, 224, 256),
     BK: kiln.constexpr = 64,
 ):  # fmt: skip
     M, K = a.shape

@@ -360,20 +360,31 @@ SmallVector<Attribute> RoleDecider::makeRoles() {
   auto role = [&](StringRef name, int64_t warps, int64_t copies, int64_t registers) -> Attribute {
     return RoleAttr::get(kernel.getContext(), name, warps, copies, /*skew=*/0, registers);
   };
-  int64_t warps = 1;
-  for (auto &[dot, atom] : dots)
-    warps = std::max<int64_t>(warps, cast<MmaAtomInterface>(atom).getWarps());
+  int64_t warps = countWarpsOfProduct();
   const RoleRegisters &rule = chip.roleRegisters;
   // A thread of one copy has all that it may have beside one warp more.
   int64_t taken = countRegisters(/*atOnce=*/dots.size()) + (copies > 1 ? countFetched() : 0);
   if (!rule.step || taken <= kManyRegisters)
     return {role(kCompute, warps, copies, 0), role(kLoad, 1, 1, 0)};
-  int64_t warpsAtEntry = rule.warps + warps * copies;
-  int64_t left = chip.getRegistersAtEntry(warpsAtEntry) * warpsAtEntry - rule.warps * rule.least;
-  int64_t most = left / (warps * copies) / rule.step * rule.step;
-  return {role(kLoad, rule.warps, 1, rule.least),
-          role(kCompute, warps, copies,
-               std::min<int64_t>(most, chip.registersPerThread / rule.step * rule.step))};
+  return {role(kLoad, rule.warps, 1, rule.least), role(kCompute, warps, copies, countHad())};
+}
+
+int64_t RoleDecider::countHad() {
+  const Chip &chip = target.getChipRecord();
+  const RoleRegisters &rule = chip.roleRegisters;
+  if (!rule.step)
+    return chip.registersPerThread;
+  int64_t warps = countWarpsOfProduct() * copies, atEntry = rule.warps + warps;
+  int64_t left = chip.getRegistersAtEntry(atEntry) * atEntry - rule.warps * rule.least;
+  return std::min<int64_t>(left / warps / rule.step * rule.step,
+                           chip.registersPerThread / rule.step * rule.step);
+}
+
+int64_t RoleDecider::countWarpsOfProduct() {
+  int64_t warps = 1;
+  for (auto &[dot, atom] : dots)
+    warps = std::max<int64_t>(warps, cast<MmaAtomInterface>(atom).getWarps());
+  return warps;
 }
 
 bool RoleDecider::canStore(StoreOp store) {

@@ -46,6 +46,8 @@ public:
   const llvm::MapVector<tile::DotOp, AsyncMmaAtomInterface> &getProducts() const { return dots; }
   /// Of a thread's registers, those of sums and operands that are there at once.
   int64_t countAtOnce();
+  /// How many a thread of those that multiply may have.
+  int64_t countHad();
 
 private:
   bool leave(mlir::Operation *op, const llvm::Twine &text) {
@@ -63,6 +65,7 @@ private:
   bool isOrdered();
   int64_t countRegisters(unsigned atOnce);
   int64_t countFetched();
+  int64_t countWarpsOfProduct();
   llvm::SmallVector<mlir::Attribute> makeRoles();
 
   tile::KernelOp kernel;

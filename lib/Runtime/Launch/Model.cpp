@@ -134,7 +134,9 @@ struct Model::Reader {
         int64_t trips = loop ? loop->getInteger("trips").value_or(-1) : -1;
         if (trips < 0 || trips >= int64_t(model.numbers.size()))
           return refuse("loops with trips");
-        model.loops.push_back({uint32_t(trips), loop->getNumber("us").value_or(0)});
+        auto us = [&](StringRef name) { return loop->getNumber(name).value_or(0); };
+        model.loops.push_back({uint32_t(trips), us("us"), us("cache_us"), us("arriving_us"),
+                               loop->getBoolean("beside").value_or(true)});
       }
     if (const json::Array *cluster = object.getArray("cluster"))
       for (size_t i = 0; i < std::min<size_t>(3, cluster->size()); ++i)
@@ -336,9 +338,13 @@ Expected<double> Model::predict(ArrayRef<KilnArg> args, int64_t deviceCores) con
     int64_t extent = std::max<int64_t>(values[place], 0);
     tiles *= double(divideCeil(uint64_t(extent), uint64_t(cluster[axis])) * cluster[axis]);
   }
-  for (const Loop &loop : loops)
-    program += double(std::max<int64_t>(values[loop.trips], 0)) * loop.us;
-  double rounds = std::ceil(tiles / double(deviceCores > 0 ? deviceCores : cores));
+  double all = double(deviceCores > 0 ? deviceCores : cores), busy = std::min(tiles, all) / all;
+  for (const Loop &loop : loops) {
+    double cache = std::max(loop.cacheUs * busy, loop.arrivingUs);
+    double trip = loop.isBeside ? std::max(loop.us, cache) : loop.us + cache;
+    program += double(std::max<int64_t>(values[loop.trips], 0)) * trip;
+  }
+  double rounds = std::ceil(tiles / all);
   double moved = 0;
   for (uint32_t place : bytes)
     moved += double(values[place]);

@@ -68,12 +68,12 @@ bool Describer::addLoops(const KernelWork &work, std::optional<unsigned> shared,
         trips.push_back(*place);
     }
     double products = trip.products / kReached;
-    double cache = shared ? trip.shared[*shared] : trip.alone;
-    double most = std::max({products, cache, trip.lanes});
-    StringRef limit = most == products ? "products" : most == cache ? "cache" : "lanes";
-    json::Object loop{{"trips", numbers.addProduct(trips)}, {"limit", limit}};
-    loop["us"] = work.isBeside ? most : products + cache + trip.lanes;
-    loops.push_back(std::move(loop));
+    loops.push_back(
+        json::Object{{"trips", numbers.addProduct(trips)},
+                     {"us", work.isBeside ? std::max(products, trip.lanes) : products + trip.lanes},
+                     {"cache_us", shared ? trip.shared[*shared] : trip.alone},
+                     {"arriving_us", trip.arriving},
+                     {"beside", work.isBeside}});
   }
   model["loops"] = std::move(loops);
   return true;
@@ -123,10 +123,9 @@ static std::optional<json::Object> makeModel(Describer &describer, TargetInterfa
     describer.none["of_chip"] = true;
     return std::nullopt;
   }
-  if (chip.registersPerThread && work->registers > chip.registersPerThread - kFurtherRegisters) {
+  if (work->most && work->registers > work->most - kFurtherRegisters) {
     describer.leave(kernel.getLoc(), "sums and operands take " + Twine(work->registers) +
-                                         " registers of a thread, which has " +
-                                         Twine(chip.registersPerThread));
+                                         " registers of a thread, which has " + Twine(work->most));
     return std::nullopt;
   }
   std::optional<unsigned> shared;

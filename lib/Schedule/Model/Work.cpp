@@ -17,6 +17,9 @@ using namespace kiln::tile;
 static constexpr double kLeastGain = 8;
 /// What second-level caches read at once, and up to which power of two extents are known.
 static constexpr int64_t kSectorBytes = 32, kMostKnown = 16;
+/// Bytes that reach a core from the second-level cache in a cycle, as the white papers of chips
+/// since the A100 have it.
+static constexpr int64_t kCoreBytes = 64;
 
 /// Whether rows of what is loaded begin amid a sector, as far as their extent tells: rows lie one
 /// behind another mostly.
@@ -53,14 +56,18 @@ static double countLaneCycles(Block &block, const Chip &chip) {
   return cycles;
 }
 
-/// Of a thread, where all warps of a kernel share its sums out.
+/// Of a thread, where all warps of a kernel share its sums out, and load a trip ahead through
+/// registers.
 static int64_t countSums(KernelOp kernel, const Chip &chip) {
-  int64_t elements = 0;
-  kernel.getBody().walk([&](DotOp dot) {
-    if (!dot.getAccumulator().getDefiningOp<DotOp>())
-      elements += dot.getM() * dot.getN();
+  int64_t words = 0;
+  kernel.getBody().walk([&](Operation *op) {
+    auto dot = dyn_cast<DotOp>(op);
+    if (dot && !dot.getAccumulator().getDefiningOp<DotOp>())
+      words += dot.getM() * dot.getN();
+    if (isa<LoadOp>(op) && getLoopAround(op))
+      words += countBytes(op->getResult(0).getType()) / 4;
   });
-  return elements / (countWarps(kernel, chip) * chip.warpSize);
+  return words / (countWarps(kernel, chip) * chip.warpSize);
 }
 
 std::optional<KernelWork> kiln::measureWork(KernelOp kernel, TargetInterface target,
@@ -101,6 +108,7 @@ std::optional<KernelWork> kiln::measureWork(KernelOp kernel, TargetInterface tar
   if (!lacks.empty())
     return std::nullopt;
   work.registers = work.isBeside ? decider.countAtOnce() : countSums(kernel, chip);
+  work.most = work.isBeside ? decider.countHad() : chip.registersPerThread;
   kernel.getBody().walk([&](LoadOp load) {
     Operation *loop = getLoopAround(load);
     if (!loop)
@@ -110,6 +118,7 @@ std::optional<KernelWork> kiln::measureWork(KernelOp kernel, TargetInterface tar
     const Figure &bandwidth = isAmid ? *figures.splitBandwidth : *whole;
     double time = 1e-3 * countBytes(load.getType()) * figures.cores->value / bandwidth.value;
     at(loop).alone += time;
+    at(loop).arriving += double(countBytes(load.getType())) / (kCoreBytes * figures.clock->value);
     for (unsigned axis : {0, 1, 2})
       at(loop).shared[axis] += isSameAlong(kernel, load, axis) ? time / 2 : time;
   });

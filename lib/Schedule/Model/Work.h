@@ -12,9 +12,11 @@ namespace kiln {
 struct TripWork {
   mlir::Operation *loop;
   double products = 0, lanes = 0;
-  /// Of the second-level cache: of programs alone, and of two of a cluster along an axis that bring
-  /// together what is the same tile for both.
+  /// Of the second-level cache, which serves all cores: of programs alone, and of two of a cluster
+  /// along an axis that bring together what is the same tile for both.
   double alone = 0, shared[3] = {0, 0, 0};
+  /// What a core takes in, whoever else reads.
+  double arriving = 0;
 };
 
 /// Of a kernel that decides nothing.
@@ -25,8 +27,9 @@ struct KernelWork {
   bool isBeside = false;
   /// Whether rows of what is loaded begin amid a sector, so that the cache answers less.
   bool isSplit = false;
-  /// Of a thread's registers, those that sums take, and operands that lie there.
-  int64_t registers = 0;
+  /// Of a thread's registers, those that sums take, and operands that lie there; and how many it
+  /// may have, 0 if nobody knows.
+  int64_t registers = 0, most = 0;
 };
 
 /// Nothing where the chip's record lacks a number: `lacks` names it.

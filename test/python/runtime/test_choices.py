@@ -114,8 +114,13 @@ def test_the_model_is_the_form_that_its_page_gives():
     m, n, k = 3000, 5000, 2112
     operands = arrays(m, n, k)
     model = described(product, *operands, BM=128, BN=256)["model"]
-    trip = max(128 * 256 * 64 / 2048 / 1830 / 0.9, 1e-3 * (128 + 256) * 128 * 132 / 11800)
-    assert model["loops"][0]["us"] == pytest.approx(trip, rel=1e-6)
+    products, loaded = 128 * 256 * 64 / 2048 / 1830 / 0.9, (128 + 256) * 128
+    cache, arriving = 1e-3 * loaded * 132 / 11800, loaded / 64 / 1980
+    loop = model["loops"][0]
+    assert [loop["us"], loop["cache_us"], loop["arriving_us"]] == pytest.approx(
+        [products, cache, arriving]
+    )
+    trip = max(products, cache, arriving)
     end = 1e-3 * 128 * 256 * 2 * 132 / 3890
     rounds = math.ceil(math.ceil(m / 128) * math.ceil(n / 256) / 132)
     core = rounds * (math.ceil(k / 64) * trip + end + 1)
@@ -128,8 +133,9 @@ def test_rows_amid_sectors_cost_more_and_have_clusters():
     whole = described(product, *arrays(4096, 4096, 4096), BM=128, BN=256)["model"]
     split = described(product, *arrays(4096, 4096, 4104), BM=128, BN=256)["model"]
     assert whole["cluster"] == [1, 1, 1] and split["cluster"] == [2, 1, 1]
-    assert split["loops"][0]["us"] >= whole["loops"][0]["us"]
-    assert split["loops"][0]["limit"] in ("cache", "products")
+    assert split["loops"][0]["us"] == whole["loops"][0]["us"]
+    bytes_ = (128 + 256 / 2) * 128
+    assert split["loops"][0]["cache_us"] == pytest.approx(1e-3 * bytes_ * 132 / 7000)
 
 
 def test_trips_that_hang_on_the_program_are_those_of_the_middle_one():
@@ -148,7 +154,10 @@ def test_trips_that_hang_on_the_program_are_those_of_the_middle_one():
     alone = dict(model, loops=[])
     times = [_native.Model.read(json.dumps(m)).predict(list(operands)) for m in (model, alone)]
     rounds = math.ceil(200 / 132)
-    assert times[0] - times[1] == pytest.approx(rounds * 100 * model["loops"][0]["us"], rel=0.1)
+    loop = model["loops"][0]
+    trip = loop["us"] + max(loop["cache_us"], loop["arriving_us"])
+    assert not loop["beside"]
+    assert times[0] - times[1] == pytest.approx(rounds * 100 * trip, rel=0.1)
 
 
 def test_a_tile_whose_sums_no_thread_holds_has_no_model():

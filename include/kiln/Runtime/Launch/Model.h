@@ -63,7 +63,10 @@ private:
   };
   struct Loop {
     uint32_t trips;
-    double us;
+    /// Microseconds of a trip on its core, of the cache if all cores ask it, and of what comes to
+    /// the core; whether they run beside one another.
+    double us, cacheUs, arrivingUs;
+    bool isBeside;
   };
   struct Reader;
 
