@@ -65,8 +65,9 @@ private:
   void findCount(Location loc);
   void realise(unsigned phase);
   SmallVector<Value> addPadding(Operation *sum, ArrayRef<Value> results);
-  void cut(Operation *op, Chunk &chunk, unsigned phase);
+  void cut(Operation *op, Chunk &chunk);
   void cutLoad(LoadOp load, Chunk &chunk, unsigned phase);
+  void keep(LoadOp load, Chunk &chunk);
   Value getKept(LoadOp load, Value at);
 
   const ChunkPhases &phases;
@@ -113,20 +114,21 @@ void ChunkRealiser::cutLoad(LoadOp load, Chunk &chunk, unsigned phase) {
   builder.setInsertionPoint(own);
   OpOperand &offset = own.getOffsetsMutable()[*phases.findDim(load.getResult())];
   offset.set(shift(load.getLoc(), offset.get(), chunk.at));
-  builder.setInsertionPointAfter(own);
-  if (isKept)
-    WriteOp::create(builder, load.getLoc(), own.getResult(), getKept(load, chunk.at));
-  else if (phase != last) {
+  if (!isKept && phase != last) {
     own.removeCacheAttr();
     own.removeEvictionAttr();
   }
 }
 
+/// Writes what the phase has loaded for others.
+void ChunkRealiser::keep(LoadOp load, Chunk &chunk) {
+  WriteOp::create(builder, load.getLoc(), chunk.map.lookup(load.getResult()),
+                  getKept(load, chunk.at));
+}
+
 /// A chunk of what an op gives, or stores.
-void ChunkRealiser::cut(Operation *op, Chunk &chunk, unsigned phase) {
+void ChunkRealiser::cut(Operation *op, Chunk &chunk) {
   Location loc = op->getLoc();
-  if (auto load = dyn_cast<LoadOp>(op))
-    return cutLoad(load, chunk, phase);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     RankedTensorType type = phases.getChunkType(constant, chunks.length);
     auto value = cast<SplatElementsAttr>(constant.getValue()).getSplatValue<Attribute>();
@@ -215,11 +217,19 @@ void ChunkRealiser::realise(unsigned phase) {
         Value isFirst =
             arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, at, index(loc, 0));
         SmallVector<Value> values(carried);
-        // What chunks need from memory is asked for before any of them is computed.
-        for (Operation *op : ops)
+        // What chunks need from memory is asked for before any of it is waited for.
+        auto *loads = llvm::find_if_not(ops, llvm::IsaPred<LoadOp>);
+        for (Operation *op : ArrayRef(ops.begin(), loads))
+          for (Chunk &chunk : trip)
+            cutLoad(cast<LoadOp>(op), chunk, phase);
+        for (Operation *op : ArrayRef(ops.begin(), loads))
+          for (Chunk &chunk : trip)
+            if (op->hasAttr(kKeptAttrName) && phases.getUses(op).first == phase)
+              keep(cast<LoadOp>(op), chunk);
+        for (Operation *op : ArrayRef(loads, ops.end()))
           for (auto [number, chunk] : llvm::enumerate(trip)) {
             if (!phases.isAlong(op)) {
-              cut(op, chunk, phase);
+              cut(op, chunk);
               continue;
             }
             const ChunkSum &sum = *llvm::find_if(sums, [&](auto &it) { return it.getOp() == op; });

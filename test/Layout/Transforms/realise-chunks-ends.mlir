@@ -50,10 +50,12 @@ tile.kernel @norm(%a: !view {tile.facts = #tile.facts<noalias>}, %b: !view)
 // CHECK:         %[[END:.*]] = arith.maxsi %{{.*}}, %[[NUMBER]]
 // CHECK:         %[[COUNT:.*]] = arith.minsi
 // CHECK:         scf.for %{{.*}} = %{{.*}} to %[[COUNT]]
-// CHECK:         arith.constant dense<false> : tensor<1xi1>
 // CHECK:         %[[LEAST:.*]] = tile.splat %{{.*}} : tensor<1xf32>
-// CHECK:         arith.subf %[[LEAST]]
-// CHECK:         math.exp
+// CHECK:         %[[FALSE:.*]] = arith.constant dense<false> : tensor<1xi1>
+// CHECK:         %[[D:.*]] = arith.subf %[[LEAST]], %{{.*}} : tensor<1xf32>
+// CHECK:         %[[E:.*]] = math.exp %[[D]] : tensor<1xf32>
+// CHECK:         arith.select %[[FALSE]], %[[E]], %{{.*}} : tensor<1xi1>, tensor<1xf32>
+// CHECK:         tile.reduce
 // CHECK:         arith.select
 !row = !tile.view<?xf32>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {

@@ -130,7 +130,7 @@ tile.kernel @whole(%a: !row) attributes {tile.chunk = false} {
 // CHECK-NOT:     tile.kept
 // CHECK-NOT:     scf.for
 !row = !tile.view<?xf32>
-module attributes {tile.target = #cpu.target<>} {
+module attributes {tile.target = #cpu.target<vector_bits = 256, registers = 16>} {
 tile.kernel @host(%a: !row) attributes {tile.chunk = array<i64: 1024, 1>} {
   %c0 = arith.constant 0 : index
   %x = tile.load %a[%c0] {tile.kept = "shared"} : !row -> tensor<8192xf32>
