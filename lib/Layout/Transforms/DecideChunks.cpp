@@ -29,8 +29,11 @@ static constexpr int64_t kFewestPrograms = 4;
 static constexpr int64_t kValuesPerElement = 2;
 /// What a loop over chunks takes of a thread's registers.
 static constexpr int64_t kRegistersPerThread = 48;
-/// Two vectors of 16 bytes, of which a chunk has so many bytes a thread.
-static constexpr int64_t kBytesPerThread = 32;
+/// Of a chunk a thread has a vector of so many bytes, of the narrowest that is loaded or stored,
+/// but no more than so many elements; of so many loads a trip asks before it waits for any.
+static constexpr int64_t kBytesPerThread = 16;
+static constexpr int64_t kMostElementsPerThread = 16;
+static constexpr int64_t kLoadsAtOnce = 4;
 /// More programs on a core have nothing more to overlap.
 static constexpr int64_t kMostPrograms = 8;
 /// What a program takes of shared memory beside what it keeps, for sums across warps.
@@ -75,12 +78,11 @@ public:
       for (Value result : op->getResults())
         see(result);
       if (auto store = dyn_cast<StoreOp>(op))
-        widest = std::max(widest, getElementBytes(store.getValue().getType().getElementType()));
+        narrow(store.getValue().getType());
       auto load = dyn_cast<LoadOp>(op);
       if (!load)
         continue;
-      ++loads;
-      widest = std::max(widest, getElementBytes(load.getType().getElementType()));
+      narrow(load.getType());
       auto [first, last] = phases.getUses(load);
       if (first == last)
         continue;
@@ -107,6 +109,9 @@ public:
   }
 
 private:
+  void narrow(RankedTensorType type) {
+    narrowest = std::min(narrowest, getElementBytes(type.getElementType()));
+  }
   void see(Value value) {
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       elements = std::max(elements, type.getNumElements());
@@ -134,18 +139,16 @@ private:
     warps = pinned ? pinned.getInt() : int64_t(llvm::bit_floor(uint64_t(warps)));
     // A chunk of each row of the tile.
     int64_t rows = std::max<int64_t>(elements / phases.getExtent(), 1);
-    int64_t chunk = warps * chip.warpSize * kBytesPerThread / widest / rows;
+    int64_t each = std::min(kBytesPerThread / narrowest, kMostElementsPerThread);
+    int64_t chunk = warps * chip.warpSize * each / rows;
     int64_t divisor = phases.getExtent() & -phases.getExtent();
     int64_t length =
         std::min<int64_t>(llvm::bit_floor(uint64_t(std::max<int64_t>(chunk, 1))), divisor);
-    int64_t trips = phases.getExtent() / length;
-    if (trips < 2 || length * rows < warps * chip.warpSize)
+    if (phases.getExtent() < 2 * length || length * rows < warps * chip.warpSize)
       return;
-    // One load a thread and trip leaves memory waiting.
-    int64_t atOnce = loads == 1 && trips % 2 == 0 ? 2 : 1;
     auto isKept = [&](LoadOp load) { return llvm::is_contained(kept, load); };
     if (!phases.findConflict(isKept))
-      plans.push_back({{length, atOnce}, warps, llvm::to_vector(kept)});
+      plans.push_back({{length, kLoadsAtOnce}, warps, llvm::to_vector(kept)});
   }
 
   KernelOp kernel;
@@ -154,8 +157,7 @@ private:
   /// Of the largest tile that is cut.
   int64_t elements = 1;
   /// Of the elements that are loaded and stored, in bytes.
-  int64_t widest = 1;
-  unsigned loads = 0;
+  int64_t narrowest = 8;
   SmallVector<LoadOp> usedAgain;
   int64_t bytesUsedAgain = 0;
   bool canKeep = true;

@@ -62,6 +62,7 @@ private:
     return matchPattern(offset, m_Zero()) ? by : arith::AddIOp::create(builder, loc, offset, by);
   }
 
+  int64_t countAtOnce(unsigned phase) const;
   void findCount(Location loc);
   void realise(unsigned phase);
   SmallVector<Value> addPadding(Operation *sum, ArrayRef<Value> results);
@@ -74,7 +75,7 @@ private:
   ChunkEnds ends;
   Chunks chunks;
   OpBuilder builder;
-  /// How many elements the loops run through, and, where that need not be all, whether it is less.
+  /// How many elements all loops run through, and, where that need not be all, whether it is less.
   Value count, isLess;
   DenseMap<Operation *, Value> buffers;
 };
@@ -160,15 +161,29 @@ void ChunkRealiser::cut(Operation *op, Chunk &chunk) {
   chunk.map.map(iota.getResult(), shifted);
 }
 
+/// How many chunks a trip takes: a power of two, so that trips of one loop end where those of
+/// another do.
+int64_t ChunkRealiser::countAtOnce(unsigned phase) const {
+  int64_t loads = std::max<int64_t>(llvm::count_if(phases.getOps(phase), llvm::IsaPred<LoadOp>), 1);
+  int64_t all = phases.getExtent() / chunks.length;
+  return std::min<int64_t>(llvm::bit_floor(uint64_t(std::max<int64_t>(chunks.loads / loads, 1))),
+                           all & -all);
+}
+
 void ChunkRealiser::findCount(Location loc) {
   if (!ends.areKnown()) {
     count = index(loc, phases.getExtent());
     return;
   }
-  count = ends.countElements(builder, loc);
-  // The last trip sees the padding behind the end.
-  Value last = index(loc, phases.getExtent() - chunks.length * chunks.atOnce);
-  isLess = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, count, last);
+  // Whole trips of all loops, since each uses what another one keeps.
+  int64_t most = 1;
+  for (unsigned phase = 0; phase < phases.countPhases(); ++phase)
+    most = std::max(most, countAtOnce(phase));
+  Value step = index(loc, most * chunks.length);
+  count = arith::CeilDivUIOp::create(builder, loc, ends.countElements(builder, loc), step);
+  count = arith::MulIOp::create(builder, loc, count, step);
+  isLess = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, count,
+                                 index(loc, phases.getExtent()));
 }
 
 /// With one element of the padding that no trip has seen, if there is any.
@@ -208,10 +223,11 @@ void ChunkRealiser::realise(unsigned phase) {
       llvm::append_range(inits, sums.back().begin(builder));
     }
   }
+  int64_t atOnce = countAtOnce(phase);
   auto loop = scf::ForOp::create(
-      builder, loc, index(loc, 0), count, index(loc, chunks.length * chunks.atOnce), inits,
+      builder, loc, index(loc, 0), count, index(loc, chunks.length * atOnce), inits,
       [&](OpBuilder &, Location, Value at, ValueRange carried) {
-        SmallVector<Chunk> trip(chunks.atOnce);
+        SmallVector<Chunk> trip(atOnce);
         for (auto [number, chunk] : llvm::enumerate(trip))
           chunk.at = number ? shift(loc, at, index(loc, number * chunks.length)) : at;
         Value isFirst =
@@ -264,10 +280,10 @@ static LogicalResult realise(KernelOp kernel, Chunks chunks) {
   ChunkPhases phases(kernel);
   if (phases.getObstacle())
     return refuse(*phases.getObstacle());
-  if (phases.getExtent() % (chunks.length * chunks.atOnce))
+  if (phases.getExtent() % chunks.length)
     return kernel.emitError() << "expected chunks that divide the longest extent of a tile, "
-                              << phases.getExtent() << ", got " << chunks.atOnce << " at once of "
-                              << chunks.length << " elements in '" << kChunkAttrName << "'";
+                              << phases.getExtent() << ", got " << chunks.length << " elements in '"
+                              << kChunkAttrName << "'";
   auto isKept = [](LoadOp load) { return load->hasAttr(kKeptAttrName); };
   WalkResult kept = kernel.getBody().walk([&](LoadOp load) {
     if (!isKept(load))

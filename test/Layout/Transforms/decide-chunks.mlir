@@ -2,9 +2,9 @@
 // RUN: tile-opt %s -split-input-file --tile-decide-chunks | FileCheck %s
 
 // 64 KB a row: a core has shared memory for three programs. Warps are as many as share its registers
-// then, and each thread loads two vectors in each of two chunks of a trip.
+// then, and each thread loads a vector of a chunk, of four chunks a trip.
 // CHECK-LABEL: tile.kernel @kept
-// CHECK-SAME: tile.chunk = array<i64: 4096, 2>, tile.warps = 8 : i64
+// CHECK-SAME: tile.chunk = array<i64: 2048, 4>, tile.warps = 8 : i64
 // CHECK: tile.load {{.*}} {tile.kept = "shared"}
 !view = !tile.view<?x?xbf16>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
@@ -35,10 +35,10 @@ tile.kernel @kept(%a: !view, %b: !view) grid {
 // Half a megabyte is loaded again, if that is known to be what it was: one program a core, whose rows
 // the second-level cache holds. Warps that are pinned stay.
 // CHECK-LABEL: tile.kernel @again
-// CHECK-SAME: tile.chunk = array<i64: 16384, 2>, tile.warps = 32 : i64
+// CHECK-SAME: tile.chunk = array<i64: 8192, 4>, tile.warps = 32 : i64
 // CHECK-NOT: tile.kept
 // CHECK-LABEL: tile.kernel @pinned
-// CHECK-SAME: tile.chunk = array<i64: 4096, 2>, tile.warps = 8 : i64
+// CHECK-SAME: tile.chunk = array<i64: 2048, 4>, tile.warps = 8 : i64
 // CHECK-NOT: tile.kept
 // CHECK-LABEL: tile.kernel @in_place
 // CHECK-NOT: tile.chunk

@@ -1,7 +1,7 @@
 // Loops over chunks end where all that is loaded is padding, if what is computed of it counts once.
 // RUN: tile-opt %s -split-input-file --tile-realise-chunks | FileCheck %s
 
-// The farthest of what is loaded, stored and masked; at most the tile. The sum of squares takes one
+// The farthest of what is loaded, stored and masked; at most the tile, in whole trips. The sum of squares takes one
 // of the padding, if no trip has.
 // CHECK-LABEL: tile.kernel @norm
 // CHECK:         %[[ALL:.*]] = tile.dim %{{.*}}, 1
@@ -9,8 +9,10 @@
 // CHECK:         %[[REACH:.*]] = arith.subi %[[ALL]], %[[OFFSET]]
 // CHECK:         arith.maxsi %{{.*}}, %[[REACH]]
 // CHECK:         tile.dim %{{.*}}, 1
-// CHECK:         %[[COUNT:.*]] = arith.minsi %{{.*}}, %{{.*}}
-// CHECK:         %[[LESS:.*]] = arith.cmpi sle, %[[COUNT]], %{{.*}}
+// CHECK:         %[[END:.*]] = arith.minsi %{{.*}}, %{{.*}}
+// CHECK:         %[[TRIPS:.*]] = arith.ceildivui %[[END]], %[[STEP:.*]] : index
+// CHECK:         %[[COUNT:.*]] = arith.muli %[[TRIPS]], %[[STEP]] : index
+// CHECK:         %[[LESS:.*]] = arith.cmpi ult, %[[COUNT]], %{{.*}}
 // CHECK:         %[[LOOP:.*]] = scf.for %{{.*}} = %{{.*}} to %[[COUNT]]
 // CHECK:         %[[SUM:.*]] = tile.reduce %[[LOOP]] axis = 1
 // CHECK:         %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<1x1xf32>
@@ -48,7 +50,8 @@ tile.kernel @norm(%a: !view {tile.facts = #tile.facts<noalias>}, %b: !view)
 // CHECK-LABEL: tile.kernel @masked
 // CHECK:         %[[NUMBER:.*]] = arith.index_cast %{{.*}} : i32 to index
 // CHECK:         %[[END:.*]] = arith.maxsi %{{.*}}, %[[NUMBER]]
-// CHECK:         %[[COUNT:.*]] = arith.minsi
+// CHECK:         arith.minsi
+// CHECK:         %[[COUNT:.*]] = arith.muli
 // CHECK:         scf.for %{{.*}} = %{{.*}} to %[[COUNT]]
 // CHECK:         %[[LEAST:.*]] = tile.splat %{{.*}} : tensor<1xf32>
 // CHECK:         %[[FALSE:.*]] = arith.constant dense<false> : tensor<1xi1>

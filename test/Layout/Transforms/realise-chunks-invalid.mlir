@@ -17,11 +17,11 @@ tile.kernel @sorted(%a: !row) attributes {tile.chunk = array<i64: 1024, 1>} {
 
 !row = !tile.view<?xf32>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
-// expected-error @+1 {{expected chunks that divide the longest extent of a tile, 8192, got 3 at once of 1024 elements in 'tile.chunk'}}
-tile.kernel @rest(%a: !row) attributes {tile.chunk = array<i64: 1024, 3>} {
+// expected-error @+1 {{expected chunks that divide the longest extent of a tile, 6000, got 1024 elements in 'tile.chunk'}}
+tile.kernel @rest(%a: !row) attributes {tile.chunk = array<i64: 1024, 4>} {
   %c0 = arith.constant 0 : index
-  %x = tile.load %a[%c0] : !row -> tensor<8192xf32>
-  tile.store %x, %a[%c0] : tensor<8192xf32>, !row
+  %x = tile.load %a[%c0] : !row -> tensor<6000xf32>
+  tile.store %x, %a[%c0] : tensor<6000xf32>, !row
   tile.return
 }
 }
@@ -133,7 +133,7 @@ tile.kernel @whole(%a: !row) {
 
 // -----
 
-// expected-error @+1 {{expected 'tile.chunk' on a kernel, as false or an array of two i64 of at least 1, the first a power of two, got array<i64: 1000, 1>}}
+// expected-error @+1 {{expected 'tile.chunk' on a kernel, as false or an array of two i64 that are powers of two, got array<i64: 1000, 1>}}
 tile.kernel @length(%a: !tile.view<?xf32>) attributes {tile.chunk = array<i64: 1000, 1>} {
   tile.return
 }

@@ -96,7 +96,9 @@ def loops_of(kernel, *args, target: str = "nvptx:sm_90a", **options) -> int:
     return kernel.compile(*args, **options, target=target).ir("layout").count("scf.for")
 
 
-@pytest.mark.parametrize("dtype, width", [(BF16, 16384), (F16, 32768), (F32, 32768), (BF16, 262144)])
+@pytest.mark.parametrize(
+    "dtype, width", [(BF16, 16384), (F16, 32768), (F32, 32768), (BF16, 262144)]
+)
 @pytest.mark.parametrize("device", DEVICES)
 def test_softmax(rng: np.random.Generator, device: str, dtype, width: int) -> None:
     x = rows_of(rng, dtype, width)

@@ -57,7 +57,9 @@ SAID = re.compile(rf'({"|".join(WORDS).replace(".", "[.]")}) = "(\w+)"')
 NUMBERS = re.compile(
     r"(tile\.(?:write_stage|per_core|warps|block_programs|run|columns|operand_columns)) = (\d+)"
 )
-LISTS = re.compile(r"\b(part_stages|part_orders|tile\.run|tile\.extents|tile\.chunk) = array<i64: ([\d, ]+)>")
+LISTS = re.compile(
+    r"\b(part_stages|part_orders|tile\.run|tile\.extents|tile\.chunk) = array<i64: ([\d, ]+)>"
+)
 FLAGS = re.compile(r"(tile\.guarded) = (true|false)")
 MARKS = re.compile(r"(, )?tile\.(?:triggers|whole_rows|lanes|first_of_pair|share_atomic)\b(?:, )?")
 

@@ -123,7 +123,7 @@ CHUNKS = """
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   tile.kernel @chunks(%x: !view {tile.facts = #facts}, %y: !view {tile.facts = #facts},
                       %o: !tile.view<?x?xf32>)
-      attributes {tile.chunk = array<i64: 1024, 2>, tile.warps = 4 : i64} grid {
+      attributes {tile.chunk = array<i64: 1024, 4>, tile.warps = 4 : i64} grid {
     %n = tile.dim %x, 0 : !view
     tile.grid %n
   } {

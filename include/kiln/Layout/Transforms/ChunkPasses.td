@@ -7,8 +7,8 @@ def DecideChunks : Pass<"tile-decide-chunks", "::mlir::ModuleOp"> {
   let description = [{
     Precondition: the module has a target; nothing is decided of a kernel but perhaps its warps.
     Postcondition: a kernel of whose tiles a core's registers hold fewer than a few programs has
-    `tile.chunk`: how many elements of the longest dimension are computed at once, and how many such
-    chunks in one trip of a loop; and `tile.warps`. Of loads that several loops over the chunks use,
+    `tile.chunk`: how many elements of the longest dimension are computed at once, and how many tiles
+    of so many a trip of a loop loads, which tells how many chunks it takes; and `tile.warps`. Of loads that several loops over the chunks use,
     those have `tile.kept` that a program has room for in shared memory: else each loop loads them
     again.
 
@@ -27,7 +27,7 @@ def DecideChunks : Pass<"tile-decide-chunks", "::mlir::ModuleOp"> {
     ```
     After:
     ```mlir
-    tile.kernel @softmax(…) attributes {tile.chunk = array<i64: 4096, 2>, tile.warps = 16 : i64} {
+    tile.kernel @softmax(…) attributes {tile.chunk = array<i64: 2048, 4>, tile.warps = 8 : i64} {
       %x = tile.load %a[%i, %c0] pad(%least : f32) {tile.kept = "shared"}
          : !view -> tensor<1x32768xf32>
     ```

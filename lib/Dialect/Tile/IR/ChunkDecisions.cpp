@@ -12,7 +12,7 @@ std::optional<Chunks> kiln::tile::getChunks(KernelOp kernel) {
 
 void kiln::tile::setChunks(KernelOp kernel, Chunks chunks) {
   kernel->setAttr(kChunkAttrName,
-                  DenseI64ArrayAttr::get(kernel.getContext(), {chunks.length, chunks.atOnce}));
+                  DenseI64ArrayAttr::get(kernel.getContext(), {chunks.length, chunks.loads}));
 }
 
 LogicalResult kiln::tile::verifyChunkDecision(Operation *op, StringRef name, Attribute value) {
@@ -27,11 +27,11 @@ LogicalResult kiln::tile::verifyChunkDecision(Operation *op, StringRef name, Att
     return success();
   auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
   if (isa<KernelOp>(op) && numbers && numbers.size() == 2 &&
-      llvm::all_of(numbers.asArrayRef(), [](int64_t number) { return number >= 1; }) &&
-      llvm::isPowerOf2_64(numbers[0]))
+      llvm::all_of(numbers.asArrayRef(),
+                   [](int64_t number) { return number >= 1 && llvm::isPowerOf2_64(number); }))
     return success();
   return op->emitError() << "expected '" << name
-                         << "' on a kernel, as false or an array of two i64 of at least 1, the "
-                            "first a power of two, got "
+                         << "' on a kernel, as false or an array of two i64 that are powers of "
+                            "two, got "
                          << value;
 }

@@ -19,8 +19,8 @@ _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "
 _ON_PRODUCTS = ("parts", "reads_ahead", "part_stages", "part_orders", "promote", "swap",
                 "extents", "interleave")  # fmt: skip
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
-                  "read_atom", "buffer", "held", "kept", "layout", "residency", "carried", "columns",
-                  "operand_columns", "fetched", "guarded", "triggers", "multicast",
+                  "read_atom", "buffer", "held", "kept", "layout", "residency", "carried",
+                  "columns", "operand_columns", "fetched", "guarded", "triggers", "multicast",
                   *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
 _ON_CONDITIONS = ("role", "stage", "order", "depth", "split")
@@ -66,8 +66,8 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "write_stage", "in_flight",
-             "atom", "read_atom", "buffer", "held", "kept", "layout", "residency", "carried", "columns",
-             "operand_columns", "fetched", "guarded", "split", "triggers", "multicast",
+             "atom", "read_atom", "buffer", "held", "kept", "layout", "residency", "carried",
+             "columns", "operand_columns", "fetched", "guarded", "split", "triggers", "multicast",
              *_ON_PRODUCTS,
              "share")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
@@ -229,12 +229,11 @@ def _pin_chunk(c: Any, chunk: Any) -> None:
         return
     given = chunk if isinstance(chunk, tuple) else (chunk, 1)
     numbers = [as_int(number, "chunk") for number in given]
-    length = numbers[0] if len(numbers) == 2 else 0
-    if not 1 <= length < _MOST or length & (length - 1) or not 1 <= numbers[1] < _MOST:
+    if len(numbers) != 2 or any(not 1 <= x < _MOST or x & (x - 1) for x in numbers):
         raise Misuse(
-            f"expected a power of two of elements, or a pair of that and how many chunks at once, "
-            f"got {chunk}",
-            "chunk=(4096, 2)",
+            f"expected a power of two of elements, or a pair of that and how many loads at once, "
+            f"also a power of two, got {chunk}",
+            "chunk=(2048, 4)",
             "chunk",
         )
     text = f"array<i64: {numbers[0]}, {numbers[1]}>"

@@ -9,8 +9,8 @@
 namespace kiln::tile {
 
 /// Of a kernel, an array of two i64: tiles are computed in chunks of so many elements along the
-/// longest dimension that they have, and so many chunks in one trip of a loop. Or false, which
-/// keeps passes from it.
+/// longest dimension that they have, and one trip of a loop takes so many chunks that it loads so
+/// many tiles. Or false, which keeps passes from it.
 inline constexpr llvm::StringLiteral kChunkAttrName = "tile.chunk";
 
 /// Of a load in a kernel with `tile.chunk`, "shared": what several loops over its chunks use is
@@ -19,7 +19,7 @@ inline constexpr llvm::StringLiteral kKeptAttrName = "tile.kept";
 inline constexpr llvm::StringLiteral kKeptInShared = "shared";
 
 struct Chunks {
-  int64_t length, atOnce;
+  int64_t length, loads;
 };
 /// What `tile.chunk` says; none if tiles are whole.
 std::optional<Chunks> getChunks(KernelOp kernel);
