@@ -78,13 +78,18 @@ static LogicalResult realiseClusters(ModuleOp copy, const SharedProofs &proofs) 
   });
 }
 
-/// Whether programs that one block shall run can be: tried on a copy.
-static LogicalResult realiseBlocks(ModuleOp copy, const SharedProofs &proofs) {
+/// Whether what is decided of a kernel that decides no roles can be realised: tried on a copy.
+static LogicalResult realiseAll(ModuleOp copy, const SharedProofs &proofs) {
   return runOn(copy, [&](OpPassManager &pm, TargetInterface target) {
     for (Stage stage : {Stage::Layout, Stage::Schedule})
       addStage(pm, target, stage, proofs);
     pm.addPass(createLowerToThreads());
   });
+}
+
+static bool tryAll(tile::KernelOp kernel, const SharedProofs &proofs) {
+  std::optional<Refusal> refusal;
+  return bool(tryOut(kernel, [&](ModuleOp copy) { return realiseAll(copy, proofs); }, refusal));
 }
 
 /// The passes of the stage `layout` that come behind what completes pins, for a device.
@@ -174,12 +179,14 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
         tile::createHoistInvariants());
     return;
   case Stage::Layout:
-    add(createCheckTarget());
+    // A tile that is too large for a target may be computed in pieces.
+    add(createDecideChunks([=](tile::KernelOp kernel) { return tryAll(kernel, proofs); }),
+        createRealiseChunks(), createCheckTarget());
     if (!isHost) {
       add(createJoinScales(),
           createDecideClusters([=](ModuleOp copy) { return realiseClusters(copy, proofs); }),
           createRoundClusters(),
-          createDecideBlockPrograms([=](ModuleOp copy) { return realiseBlocks(copy, proofs); }),
+          createDecideBlockPrograms([=](ModuleOp copy) { return realiseAll(copy, proofs); }),
           createGatherPrograms(),
           createCompletePins([=](ModuleOp copy) { return realisePins(copy, proofs); }));
       addDecidedLayouts(pm, proofs);

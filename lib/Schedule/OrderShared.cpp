@@ -1,9 +1,10 @@
 // Lets warps wait between accesses to shared memory.
 //
-// In a kernel without roles, between all of them. In a role channels and barriers order what goes
-// through buffers, and scratch of ops alone is left, which only the role uses. Where a role's
-// rings, buffers and scratch lie at one place after one another, all its warps meet in front of the
-// first use of each. Then all barriers of roles are there, and who meets at each is decided.
+// In a kernel without roles, between all of them but those to buffers of which each thread reads
+// what it has itself written. In a role channels and barriers order what goes through buffers, and
+// scratch of ops alone is left, which only the role uses. Where a role's rings, buffers and scratch
+// lie at one place after one another, all its warps meet in front of the first use of each. Then
+// all barriers of roles are there, and who meets at each is decided.
 #include "Decisions.h"
 #include "Meetings.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
@@ -37,8 +38,8 @@ struct Span {
 /// and branches begin and end nothing is known, so the first access comes behind a barrier.
 class SharedOrderer {
 public:
-  /// Of the program.
-  explicit SharedOrderer(Block &block) { run(block); }
+  /// Of the program; of these buffers each thread accesses its own elements.
+  SharedOrderer(Block &block, const DenseSet<Value> &own) : own(own) { run(block); }
   /// Of the role; in front of `starts` begin uses of places that are used otherwise, too.
   SharedOrderer(Block &block, RoleAttr role, const DenseSet<Operation *> &starts)
       : role(role), starts(starts) {
@@ -76,6 +77,7 @@ private:
 
   RoleAttr role;
   DenseSet<Operation *> starts;
+  DenseSet<Value> own;
   bool hasOfCopies = false;
   /// Nobody has accessed anything at first.
   bool isKnown = true;
@@ -83,21 +85,29 @@ private:
 };
 } // namespace
 
+/// A part may be any of its buffer.
+static Value getWhole(Value buffer) {
+  while (auto part = buffer.getDefiningOp<PartOp>())
+    buffer = part.getBuffer();
+  return buffer;
+}
+
 static Span getSpan(Value buffer) {
   // A buffer that is not allocated here, or has no place yet, may be any.
-  auto alloc = buffer.getDefiningOp<AllocOp>();
+  auto alloc = getWhole(buffer).getDefiningOp<AllocOp>();
   auto place = alloc ? alloc->getAttrOfType<IntegerAttr>(kSharedOffsetAttrName) : IntegerAttr();
   if (!place)
     return {0, std::numeric_limits<int64_t>::max()};
   return {place.getInt(), place.getInt() + getSharedBytes(alloc.getResult().getType())};
 }
 
-/// Whether a loop reads a buffer that is written before it.
-static bool readsFromOutside(Operation *op) {
+/// Whether a loop reads a buffer, none of those, that is written before it.
+static bool readsFromOutside(Operation *op, const DenseSet<Value> &own) {
   auto loop = dyn_cast<LoopLikeOpInterface>(op);
   return loop && op->walk([&](ReadOp read) {
-                     return loop.isDefinedOutsideOfLoop(read.getBuffer()) ? WalkResult::interrupt()
-                                                                          : WalkResult::advance();
+                     Value buffer = getWhole(read.getBuffer());
+                     bool isOutside = loop.isDefinedOutsideOfLoop(buffer) && !own.contains(buffer);
+                     return isOutside ? WalkResult::interrupt() : WalkResult::advance();
                    }).wasInterrupted();
 }
 
@@ -156,6 +166,8 @@ void SharedOrderer::order(Operation *op) {
     return pass(barrier.getAllCopies() || !role);
   bool isControl = isa<LoopLikeOpInterface, scf::IfOp>(op);
   if (!role) {
+    if (isa<ReadOp, WriteOp>(op) && own.contains(getWhole(op->getOperand(isa<WriteOp>(op)))))
+      return;
     if (auto write = dyn_cast<WriteOp>(op))
       return access(op, getSpan(write.getBuffer()), /*isWrite=*/true);
     if (auto read = dyn_cast<ReadOp>(op))
@@ -163,7 +175,7 @@ void SharedOrderer::order(Operation *op) {
     // Whoever else reads a buffer finds it written; what a loop reads of it is waited for once, not
     // in each turn.
     bool readsBuffer = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);
-    if (!writes.empty() && (readsBuffer || readsFromOutside(op)))
+    if (!writes.empty() && (readsBuffer || readsFromOutside(op, own)))
       meet(op);
     if (!isControl && !leavesShared(op))
       return forget();
@@ -197,6 +209,51 @@ static DenseSet<Operation *> findStarts(KernelOp kernel) {
   return starts;
 }
 
+/// Whether threads share no element of a tensor.
+static bool isOfOneThreadEach(RankedTensorType type) {
+  if (!type.getEncoding())
+    return false;
+  LinearLayout layout = cast<LayoutAttr>(type.getEncoding()).toLinear(type.getShape());
+  return llvm::all_of(llvm::zip(layout.getIns(), layout.freeVariables()), [](const auto &part) {
+    auto [in, mask] = part;
+    return in.name == kRegister || !mask;
+  });
+}
+
+/// The buffers of a program that are written and read in parts of one type, as tensors of one type:
+/// what a thread finds in a part it has written there itself. Nothing else may lie where they do.
+static DenseSet<Value> findOwn(KernelOp kernel) {
+  PlacedPieces placed = findPlacedPieces(kernel);
+  DenseSet<Operation *> shared;
+  for (auto [one, other] : placed.overlaps) {
+    shared.insert(placed.found.ops[one]);
+    shared.insert(placed.found.ops[other]);
+  }
+  DenseSet<Value> own;
+  kernel.getBody().walk([&](AllocOp alloc) {
+    Type part, tensor;
+    auto isLikeOthers = [](Type &known, Type type) {
+      known = known ? known : type;
+      return known == type;
+    };
+    bool isOwn = !shared.contains(alloc) && llvm::all_of(alloc->getUsers(), [&](Operation *user) {
+      if (!isa<PartOp>(user) || !isLikeOthers(part, user->getResult(0).getType()))
+        return false;
+      return llvm::all_of(user->getUsers(), [&](Operation *access) {
+        auto write = dyn_cast<WriteOp>(access);
+        auto read = dyn_cast<ReadOp>(access);
+        bool isWhole = (write && !write.getExtents() && !write.getAtomAttr()) ||
+                       (read && !read.getExtents() && !read.getAtomAttr() && !read.getAt());
+        return isWhole && isLikeOthers(tensor, write ? write.getValue().getType()
+                                                     : Type(read.getResult().getType()));
+      });
+    });
+    if (isOwn && tensor && isOfOneThreadEach(cast<RankedTensorType>(tensor)))
+      own.insert(alloc.getResult());
+  });
+  return own;
+}
+
 namespace {
 struct OrderShared : kiln::impl::OrderSharedBase<OrderShared> {
   void runOnOperation() override {
@@ -211,7 +268,7 @@ struct OrderShared : kiln::impl::OrderSharedBase<OrderShared> {
           return signalPassFailure();
       }
       if (!hasRoles)
-        SharedOrderer(kernel.getBody().front());
+        SharedOrderer(kernel.getBody().front(), findOwn(kernel));
     }
   }
 };

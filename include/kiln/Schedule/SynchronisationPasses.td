@@ -217,7 +217,8 @@ def OrderShared : Schedule_Pass<"tile-order-shared"> {
   let summary = "let warps wait between accesses to shared memory";
   let description = [{
     Precondition: buffers and scratch have their places in shared memory. Postcondition: in a kernel
-    without roles a `tile.barrier` stands between accesses to the same bytes of which one writes. In a
+    without roles a `tile.barrier` stands between accesses to the same bytes of which one writes, but for
+    those of buffers of which each thread reads what it has itself written. In a
     role channels and barriers order what goes through buffers, so it stands between ops that use the
     same bytes of scratch alone. An op with scratch writes it, meets as often as it needs to, and reads
     it in the end; what lies in front of that is the barrier here. Where a ring of the role's own, a

@@ -19,6 +19,7 @@ def pin(
     raster: str | None = None,
     per_core: int | None = None,
     programs_per_block: int | None = None,
+    chunk: int | tuple[int, int] | bool | None = None,
     role: str | None = None,
     stage: int | None = None,
     order: int | None = None,
@@ -30,6 +31,7 @@ def pin(
     read_atom: str | None = None,
     buffer: str | None = None,
     held: int | None = None,
+    kept: str | None = None,
     layout: str | None = None,
     residency: str | None = None,
     carried: str | None = None,
@@ -69,8 +71,12 @@ def pin(
     that axis to the first, for work that grows along it. `programs_per_block` is how many programs
     that follow one another along x are launched as one block, each on warps of its own: for
     programs of so few warps that a core has no room for enough blocks; if nobody says, passes
-    decide, and 1 keeps them from it. A target whose programs are not run by warps (the CPU) reads
-    neither warps, clusters, overlap nor programs_per_block.
+    decide, and 1 keeps them from it. `chunk` is for tiles that are too long for registers, along
+    whose longest dimension operations work element by element, sum, load and store: of how many
+    elements a program computes at once, a power of two, or a pair of that and how many tiles of so
+    many one trip of a loop loads before it waits for any. If nobody says, passes decide, and False
+    keeps them from it. A target whose programs are not run by warps (the CPU) reads neither warps,
+    clusters, overlap, programs_per_block nor chunks.
 
     Around what an operation gives (a load, a product, arithmetic on tiles), or around a store: who
     runs it and when. `role` names one of the kernel's; `stage` says for how many trips of its loop
@@ -89,7 +95,9 @@ def pin(
     what a loop gives at its end, as a product's last sum, by what is said of what makes it there.
     Its order follows from the layouts on both sides, and a sum in tensor memory has one slot
     more than its product's `in_flight`. `held`, around a load without an atom of which a store by
-    an engine is made, is how many of the store's boxes threads have in registers at a time. Rows
+    an engine is made, is how many of the store's boxes threads have in registers at a time. `kept`
+    around a load in a kernel with `chunk`, "shared", has a program keep in shared memory what
+    several of its loops over chunks use, which else is loaded again by each. Rows
     that `kiln.gather` loads go through registers, and lie in no ring. What is loaded through
     registers is written to its slot at the end of a trip: of the load's stage, or of `write_stage`.
     `in_flight` is how many products started later may run when this one is waited for, or how many

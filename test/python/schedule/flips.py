@@ -50,13 +50,16 @@ WORDS = {
     "tile.residency": ("registers", "shared", "tensor_memory"),
     "tile.carried": ("registers", "tensor_memory"),
     "tile.fetched": ("whole", "boxes"),
+    "tile.kept": ("shared", "registers"),
     "tile.raster": ("grouped", "chiplets", "longest_x", "longest_y", "longest_z"),
 }
 SAID = re.compile(rf'({"|".join(WORDS).replace(".", "[.]")}) = "(\w+)"')
 NUMBERS = re.compile(
     r"(tile\.(?:write_stage|per_core|warps|block_programs|run|columns|operand_columns)) = (\d+)"
 )
-LISTS = re.compile(r"\b(part_stages|part_orders|tile\.run|tile\.extents) = array<i64: ([\d, ]+)>")
+LISTS = re.compile(
+    r"\b(part_stages|part_orders|tile\.run|tile\.extents|tile\.chunk) = array<i64: ([\d, ]+)>"
+)
 FLAGS = re.compile(r"(tile\.guarded) = (true|false)")
 MARKS = re.compile(r"(, )?tile\.(?:triggers|whole_rows|lanes|first_of_pair|share_atomic)\b(?:, )?")
 

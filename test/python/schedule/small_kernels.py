@@ -115,3 +115,35 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   }
 }
 """
+
+# A row in chunks, which the first of two loops keeps, and another, which each loop loads.
+CHUNKS = """
+!view = !tile.view<?x?xbf16, strides [?, 1]>
+#facts = #tile.facts<pointer = 16, strides = [16, 2], noalias>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @chunks(%x: !view {tile.facts = #facts}, %y: !view {tile.facts = #facts},
+                      %o: !tile.view<?x?xf32>)
+      attributes {tile.chunk = array<i64: 1024, 4>, tile.warps = 4 : i64} grid {
+    %n = tile.dim %x, 0 : !view
+    tile.grid %n
+  } {
+    %c0 = arith.constant 0 : index
+    %i = tile.program_id x
+    %t = tile.load %x[%i, %c0] {tile.kept = "shared"} : !view -> tensor<1x16384xbf16>
+    %u = tile.load %y[%i, %c0] cache = streaming : !view -> tensor<1x16384xbf16>
+    %a = arith.extf %t : tensor<1x16384xbf16> to tensor<1x16384xf32>
+    %b = arith.extf %u : tensor<1x16384xbf16> to tensor<1x16384xf32>
+    %d = arith.mulf %a, %b : tensor<1x16384xf32>
+    %s = tile.reduce %d axis = 1 : tensor<1x16384xf32> -> tensor<1xf32> {
+    ^bb0(%left: f32, %right: f32):
+      %sum = arith.addf %left, %right : f32
+      tile.yield %sum : f32
+    }
+    %column = tile.reshape %s : tensor<1xf32> -> tensor<1x1xf32>
+    %row = tile.broadcast %column : tensor<1x1xf32> -> tensor<1x16384xf32>
+    %scaled = arith.mulf %d, %row : tensor<1x16384xf32>
+    tile.store %scaled, %o[%i, %c0] : tensor<1x16384xf32>, !tile.view<?x?xf32>
+    tile.return
+  }
+}
+"""

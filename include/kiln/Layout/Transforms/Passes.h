@@ -21,6 +21,11 @@ using RankKernel = std::function<std::optional<int64_t>(tile::KernelOp)>;
 /// the kernel runs as well with them.
 std::unique_ptr<mlir::Pass> createDecideExtents(RankKernel rankKernel);
 
+/// Whether a copy of a kernel can be realised and lowered.
+using TryKernel = std::function<bool(tile::KernelOp)>;
+/// The same, of what can be realised alone.
+std::unique_ptr<mlir::Pass> createDecideChunks(TryKernel tryKernel);
+
 } // namespace kiln
 
 #endif // KILN_LAYOUT_TRANSFORMS_PASSES_H

@@ -437,4 +437,6 @@ def RealiseConversions : Pass<"tile-realise-conversions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+include "kiln/Layout/Transforms/ChunkPasses.td"
+
 #endif // KILN_LAYOUT_TRANSFORMS_PASSES_TD

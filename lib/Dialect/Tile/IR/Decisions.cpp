@@ -1,6 +1,7 @@
 // The list of decisions, and how to read them wherever they stand.
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/ChunkDecisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/TakeDecisions.h"
@@ -92,6 +93,9 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kExtentsAttrName, on<DotOp>, Layout, "tile-split-shapes", /*isMark=*/false,
        /*isOfParts=*/true},
       {"interleave", on<DotOp>, Schedule, "tile-realise-interleaving"},
+      // In which pieces, and what of it stays from loop to loop.
+      {kChunkAttrName, on<KernelOp>, Layout, "tile-realise-chunks"},
+      {kKeptAttrName, on<LoadOp>, Layout, "tile-realise-chunks"},
       // How many programs share a loop's trips.
       {kShareAttrName, onShared<IntegerAttr>, Schedule, "tile-realise-shares"},
       {kShareAtomicAttrName, onShared<IntegerAttr>, Schedule, "tile-realise-shares"},

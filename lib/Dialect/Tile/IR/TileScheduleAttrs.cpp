@@ -2,6 +2,7 @@
 // stand.
 #include "Checks.h"
 #include "kiln/Dialect/Tile/IR/AccessDecisions.h"
+#include "kiln/Dialect/Tile/IR/ChunkDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/ThreadDecisions.h"
@@ -303,6 +304,8 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
                           kInstructionsAttrName, kMeetsAttrName, kMeetsInAttrName},
                          name))
     return verifyThreadDecision(op, name, value);
+  if (name == kChunkAttrName || name == kKeptAttrName)
+    return verifyChunkDecision(op, name, value);
   if (name == kRolesAttrName)
     return verifyRoles(op, value);
   if (name == kTurnsAttrName)

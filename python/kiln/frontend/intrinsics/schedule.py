@@ -15,12 +15,12 @@ from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 from kiln.language.dtypes import bool_
 
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core",
-               "programs_per_block")  # fmt: skip
+               "programs_per_block", "chunk")  # fmt: skip
 _ON_PRODUCTS = ("parts", "reads_ahead", "part_stages", "part_orders", "promote", "swap",
                 "extents", "interleave")  # fmt: skip
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
-                  "read_atom", "buffer", "held", "layout", "residency", "carried", "columns",
-                  "operand_columns", "fetched", "guarded", "triggers", "multicast",
+                  "read_atom", "buffer", "held", "kept", "layout", "residency", "carried",
+                  "columns", "operand_columns", "fetched", "guarded", "triggers", "multicast",
                   *_ON_PRODUCTS)  # fmt: skip
 _ON_LOOPS = ("role", "stage", "order", "depth", "share")
 _ON_CONDITIONS = ("role", "stage", "order", "depth", "split")
@@ -66,8 +66,8 @@ def role(c: Any, name: Any, warps: Any, copies: Any, registers: Any, skew: Any, 
 @implements("pin")
 def pin(c: Any, value: Any, *decisions: Any) -> Any:
     names = (*_ON_KERNELS, "role", "stage", "order", "ring", "depth", "write_stage", "in_flight",
-             "atom", "read_atom", "buffer", "held", "layout", "residency", "carried", "columns",
-             "operand_columns", "fetched", "guarded", "split", "triggers", "multicast",
+             "atom", "read_atom", "buffer", "held", "kept", "layout", "residency", "carried",
+             "columns", "operand_columns", "fetched", "guarded", "split", "triggers", "multicast",
              *_ON_PRODUCTS,
              "share")  # fmt: skip
     given = {name: x for name, x in zip(names, decisions, strict=True) if x is not None}
@@ -223,10 +223,27 @@ def _pin_programs_per_block(c: Any, programs: Any) -> None:
     _decide(c, "block_programs", f"{programs} : i64", what, shown=f"{programs}")
 
 
+def _pin_chunk(c: Any, chunk: Any) -> None:
+    if chunk is False:
+        _decide(c, "chunk", "false", "one length of chunks", shown="False")
+        return
+    given = chunk if isinstance(chunk, tuple) else (chunk, 1)
+    numbers = [as_int(number, "chunk") for number in given]
+    if len(numbers) != 2 or any(not 1 <= x < _MOST or x & (x - 1) for x in numbers):
+        raise Misuse(
+            f"expected a power of two of elements, or a pair of that and how many loads at once, "
+            f"also a power of two, got {chunk}",
+            "chunk=(2048, 4)",
+            "chunk",
+        )
+    text = f"array<i64: {numbers[0]}, {numbers[1]}>"
+    _decide(c, "chunk", text, "one length of chunks", shown=f"{tuple(numbers)}")
+
+
 _PIN_KERNEL = {
     "warps": _pin_warps, "cluster": _pin_cluster, "overlap": _pin_overlap, "roles": _pin_roles,
     "persistent": _pin_persistent, "raster": _pin_raster, "per_core": _pin_per_core,
-    "programs_per_block": _pin_programs_per_block,
+    "programs_per_block": _pin_programs_per_block, "chunk": _pin_chunk,
 }  # fmt: skip
 
 
@@ -310,6 +327,8 @@ def _spelled(name: str, decision: Any) -> str | None:
     if name == "multicast":
         return _axes(decision)
     text = as_text(decision, name)
+    if name == "kept" and text != "shared":
+        raise Misuse(f"expected kept to be 'shared', got {decision!r}", argument=name)
     if not text:
         raise Misuse(f'expected {name} to be a name, got ""', argument=name)
     if name == "interleave":
@@ -439,13 +458,13 @@ def _check_residency(place: Any, of_product: bool) -> None:
 
 
 # Of loads alone; and of what brings a tile to slots, which gathered rows never go to by themselves.
-_ON_LOADS = ("multicast", "write_stage", "read_atom", "held", "ring")
+_ON_LOADS = ("multicast", "write_stage", "read_atom", "held", "kept", "ring")
 _ON_RINGS = ("atom", "buffer", "depth")
 # Decisions that are one of two words, and where every operation of tile spells them alike.
 _WORDS = {"carried": ("registers", "tensor_memory"), "fetched": ("whole", "boxes")}
 _OF_SUMS = ("carried", "columns", "operand_columns")
 _SPELLED_ALIKE = (
-    "atom", "held", "layout", "residency", "write_stage", "extents", *_OF_SUMS, *_WORDS
+    "atom", "held", "kept", "layout", "residency", "write_stage", "extents", *_OF_SUMS, *_WORDS
 )  # fmt: skip
 
 
