@@ -5,14 +5,14 @@
 // Tiles of several elements along the dimension; in front of it another one.
 // CHECK-LABEL: tile.kernel @columns
 // CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c4
-// CHECK: %[[AT:.*]] = arith.muli %[[FIRST]], %c2
+// CHECK: %[[AT:.*]] = arith.muli %{{.*}}, %c8
 // CHECK: %[[T:.*]] = tile.load %x[%c0, %[[AT]]] : {{.*}} -> tensor<16x8xf32>
 // CHECK: %[[SPLIT:.*]] = tile.reshape %[[T]] : tensor<16x8xf32> -> tensor<16x4x2xf32>
 // CHECK: %[[OWN:.*]] = tile.transpose %[[SPLIT]] [1, 0, 2] : tensor<16x4x2xf32> -> tensor<4x16x2xf32>
 // CHECK: %[[E:.*]] = math.exp %[[OWN]]
 // CHECK: %[[BACK:.*]] = tile.transpose %[[E]] [1, 0, 2] : tensor<4x16x2xf32> -> tensor<16x4x2xf32>
 // CHECK: %[[TILE:.*]] = tile.reshape %[[BACK]] : tensor<16x4x2xf32> -> tensor<16x8xf32>
-// CHECK: %[[LEFT:.*]] = arith.subi
+// CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %[[FIRST]]
 // CHECK: %[[WIDTH:.*]] = arith.muli %[[LEFT]], %c2
 // CHECK: arith.addi %[[AT]], %[[WIDTH]]
 // CHECK: tile.store %[[TILE]], %{{.*}}[%c0, %[[AT]]] : tensor<16x8xf32>
@@ -41,7 +41,7 @@ tile.kernel @columns(%x: !view, %y: !view) attributes {tile.batch = 4 : i64} {
 // CHECK: %[[ROWS:.*]] = tile.broadcast %[[ROW]] : tensor<4x1x1xindex> -> tensor<4x1x8xindex>
 // CHECK: %[[COLUMNS:.*]] = arith.addi %{{.*}}, %{{.*}} : tensor<4x1x8xindex>
 // CHECK: tile.gather %table[%[[ROWS]], %[[COLUMNS]]] cache = streaming : {{.*}} -> tensor<4x1x8xf32>
-// CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %[[FIRST]]
+// CHECK: %[[LEFT:.*]] = arith.subi %{{arg[0-9]+}}, %[[FIRST]]
 // CHECK: %[[ALL:.*]] = tile.splat %[[LEFT]] : tensor<4xindex>
 // CHECK: %[[IS:.*]] = arith.cmpi slt, %{{.*}}, %[[ALL]] : tensor<4xindex>
 // CHECK: tile.reshape %[[IS]] : tensor<4xi1> -> tensor<4x1x1xi1>
@@ -69,6 +69,7 @@ tile.kernel @table(%table: !view, %ids: !list, %y: !view) attributes {tile.batch
 // What is stored to is loaded of the same view, so that both are known to be at the same place.
 // CHECK-LABEL: tile.kernel @inplace
 // CHECK: %[[VIEW:.*]] = tile.subview %x
+// CHECK-NOT: tile.subview
 // CHECK: tile.load %[[VIEW]][%[[FIRST:.*]], %c0]
 // CHECK-NOT: tile.subview
 // CHECK: tile.store %{{.*}}, %[[VIEW]][%[[FIRST]], %c0]

@@ -168,14 +168,13 @@ def places(x: kiln.View, BATCH: kiln.constexpr):
     """Numbers of the program, in loops and conditions that all programs share."""
     kiln.pin(batch=BATCH)
     i = kiln.grid(x.shape[0])
-    number = i.to(kiln.i32)
-    total = number * 0
+    total = i * 0
     for k in range(3):
-        total = total + number * k
+        total = total + i * k
     if x.shape[1] > 4:
         total = total + 1
     line = kiln.full((1, 8), total * 1000) + kiln.arange(8)[None, :]
-    x.store((i, 0), line + kiln.num_programs(0).to(kiln.i32) * 100)
+    x.store((i, 0), (line + kiln.num_programs(0) * 100).to(x.dtype))
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 16])
