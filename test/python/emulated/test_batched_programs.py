@@ -272,6 +272,22 @@ def test_batches_side_by_side(rng: np.random.Generator, device: str) -> None:
     np.testing.assert_array_equal(y, x - x.max(axis=1, keepdims=True))
 
 
+@pytest.mark.parametrize("programs", [1, 3])
+@pytest.mark.parametrize("device", ["emu:sm_90a", "emu:gfx942", "cpu"])
+def test_a_grid_of_the_call_ends_in_front_of_the_view(rng, device: str, programs: int) -> None:
+    x = rng.standard_normal((50, 32)).astype(np.float32)
+    for rows in (0, 1, 4, 5, 12, int(rng.integers(13, 50))):
+        y = np.full_like(x, 7)
+        both.options(device=device)[(rows,)](x, y, BATCH=4, PROGRAMS=programs)
+        np.testing.assert_array_equal(y[:rows], (x - x.max(axis=1, keepdims=True))[:rows])
+        assert (y[rows:] == 7).all()
+        # The rows behind are read as they are, and written by nobody.
+        z = x.copy()
+        both.options(device=device)[(rows,)](z, z, BATCH=4, PROGRAMS=programs)
+        np.testing.assert_array_equal(z[:rows], y[:rows])
+        np.testing.assert_array_equal(z[rows:], x[rows:])
+
+
 @kiln.kernel
 def counts(x: kiln.View, total: kiln.View, BATCH: kiln.constexpr):
     kiln.pin(batch=BATCH)
@@ -299,6 +315,11 @@ def test_what_cannot_run_in_step_is_refused_where_it_is_pinned(kernel, op: str, 
         kernel.options(device="emu:sm_90a")(*given, BATCH=4)
     assert f"'{op}': {why}" in str(error.value)
     kernel.options(device="emu:sm_90a")(*given, BATCH=1)
+
+
+def test_fewer_programs_than_one_are_refused() -> None:
+    with pytest.raises(kiln.CompileError, match="expected batch of at least 1, got 0"):
+        counts.options(device="emu:sm_90a")(np.zeros((4, 8), np.float32), np.zeros(1), BATCH=0)
 
 
 def test_what_is_decided() -> None:
