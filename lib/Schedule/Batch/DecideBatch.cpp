@@ -104,15 +104,16 @@ static int64_t chooseBatch(KernelOp kernel, const Chip &chip) {
   auto countWarps = [&](int64_t count) {
     return pinned ? pinned.getInt() : countUsualWarps(count * work->largest, chip);
   };
-  auto suffices = [&](int64_t count) {
-    int64_t warps = countWarps(count);
-    if (count * work->largestBytes < chip.warpSize * kLaneBytes)
-      return false;
-    if (!busy)
-      return true;
+  auto isBusy = [&](int64_t count) {
     int64_t held = std::min(chip.figures.blocksPerCore->value,
-                            chip.figures.warpsPerCore->value / std::max<int64_t>(1, warps));
+                            chip.figures.warpsPerCore->value / countWarps(count));
     return double(held * count * work->moved) >= *busy;
+  };
+  // There may be no more programs than cores.
+  if (busy && isBusy(1))
+    return 1;
+  auto suffices = [&](int64_t count) {
+    return count * work->largestBytes >= chip.warpSize * kLaneBytes && (!busy || isBusy(count));
   };
   // A core has a program, or it has nothing to do.
   std::optional<int64_t> extent = getExtent(kernel);

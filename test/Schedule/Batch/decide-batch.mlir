@@ -162,7 +162,7 @@ tile.kernel @warps(%a: !view, %b: !view) attributes {tile.warps = 4 : i64} grid 
 // -----
 
 // Rows that a list names are gathered; windows that overlap would be, element by element; along x
-// there may be one program; trips that nobody knows may be many; what all programs share is not
+// there may be one program; trips that nobody knows may be many, and many trips keep memory busy; what all programs share is not
 // theirs; programs that cannot run in step run alone.
 // CHECK-LABEL: tile.kernel @named
 // CHECK-SAME: tile.batch = 8 : i64
@@ -171,6 +171,8 @@ tile.kernel @warps(%a: !view, %b: !view) attributes {tile.warps = 4 : i64} grid 
 // CHECK-LABEL: tile.kernel @axes
 // CHECK-NOT: tile.batch
 // CHECK-LABEL: tile.kernel @trips
+// CHECK-NOT: tile.batch
+// CHECK-LABEL: tile.kernel @long
 // CHECK-NOT: tile.batch
 // CHECK-LABEL: tile.kernel @asserts
 // CHECK-NOT: tile.batch
@@ -220,6 +222,20 @@ tile.kernel @trips(%a: !view, %b: !view) grid {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %end = tile.dim %a, 1 : !view
+  %i = tile.program_id x
+  scf.for %k = %c0 to %end step %c64 {
+    %x = tile.load %a[%i, %k] : !view -> tensor<1x64xf32>
+    tile.store %x, %b[%i, %k] : tensor<1x64xf32>, !view
+  }
+  tile.return
+}
+tile.kernel @long(%a: !view, %b: !view) grid {
+  %n = tile.dim %a, 0 : !view
+  tile.grid %n
+} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %end = arith.constant 4096 : index
   %i = tile.program_id x
   scf.for %k = %c0 to %end step %c64 {
     %x = tile.load %a[%i, %k] : !view -> tensor<1x64xf32>

@@ -20,7 +20,8 @@ def DecideBatch : Batch_Pass<"tile-decide-batch"> {
       if the chip's record says how much that is, and
     - each lane of a warp has 16 bytes of the largest tile that a program loads or stores,
 
-    but no more than eight warps can hold as they hold other tiles. Its grid has one axis, no loop of it has
+    but no more than eight warps can hold as they hold other tiles, and none if one program keeps
+    memory busy by itself. Its grid has one axis, no loop of it has
     trips that nobody knows when compiling, it has no products and no assertions, its programs
     can run in step (`tile-realise-batch`), and each access is of one element, of a tile that lies side by
     side with the next program's, or of whole rows.
