@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Pipeline/Registration.h"
+#include "kiln/Schedule/Batch/Passes.h"
 #include "kiln/Schedule/Model.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Schedule/TryOut.h"
@@ -185,7 +186,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
     if (!isHost) {
       add(createJoinScales(),
           createDecideClusters([=](ModuleOp copy) { return realiseClusters(copy, proofs); }),
-          createRoundClusters(),
+          createRoundClusters(), createDecideBatch(), createRealiseBatch(),
           createDecideBlockPrograms([=](ModuleOp copy) { return realiseAll(copy, proofs); }),
           createGatherPrograms(),
           createCompletePins([=](ModuleOp copy) { return realisePins(copy, proofs); }));
@@ -193,10 +194,10 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
       return;
     }
     // Of schedules a host realises the grid's alone.
-    add(createDecideSwap(), createRealiseSwap(), createFoldTileViews(), createCompleteRoles(),
-        createRealiseShares(), createResolveAtomNames(), createCheckDecisions(),
-        createRealiseStreams(), createRealisePersistence(), createCheckRealised(),
-        tile::createMultiplyDivisions(), tile::createExpandPhilox());
+    add(createRealiseBatch(), createDecideSwap(), createRealiseSwap(), createFoldTileViews(),
+        createCompleteRoles(), createRealiseShares(), createResolveAtomNames(),
+        createCheckDecisions(), createRealiseStreams(), createRealisePersistence(),
+        createCheckRealised(), tile::createMultiplyDivisions(), tile::createExpandPhilox());
     target.addOwnPasses(pm, stage);
     return;
   case Stage::Schedule:

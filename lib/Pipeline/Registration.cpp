@@ -6,6 +6,7 @@
 #include "kiln/Dialect/Tile/Transforms/Undecided.h"
 #include "kiln/Layout/Transforms/DistributionInterface.h"
 #include "kiln/Pipeline/Pipeline.h"
+#include "kiln/Schedule/Batch/Passes.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/AllTargets.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -43,6 +44,7 @@ void kiln::registerAllPasses() {
   mlir::registerLoopInvariantCodeMotionPass();
   tile::registerTilePasses();
   registerSchedulePasses();
+  registerBatchPasses();
   registerTargetPasses();
   registerTilePipeline();
   registerReportSupport();

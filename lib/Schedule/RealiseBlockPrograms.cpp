@@ -7,7 +7,9 @@
 // Blocks take programs along x, so that y and z are what they were. How many there are the launch
 // tells, which makes as many blocks as they need: so any grid will do.
 #include "Decisions.h"
+#include "SmallPrograms.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Schedule/Passes.h"
 #include "kiln/Target/Common/ABI.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -22,6 +24,15 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
+static constexpr StringLiteral kProgramsName = "programs_per_block";
+
+/// How many programs of the source one program runs in step already.
+static int64_t countInStep(KernelOp kernel) {
+  auto members = kernel->getParentOp()->getAttrOfType<DictionaryAttr>(kMetadataAttrName);
+  auto count = members ? members.getAs<IntegerAttr>(kProgramsName) : IntegerAttr();
+  return count ? count.getInt() : 1;
+}
+
 static void realise(KernelOp kernel) {
   int64_t programs = countBlockPrograms(kernel);
   Block &body = kernel.getBody().front();
@@ -30,7 +41,12 @@ static void realise(KernelOp kernel) {
   Location loc = kernel.getLoc();
   IndexMath math{builder, loc};
   Type index = builder.getIndexType();
-  Value extent = addHidden(kernel, {HiddenArgument::GridExtent});
+  Value extent = findGridExtent(kernel);
+  int64_t inStep = extent ? countInStep(kernel) : 1;
+  if (!extent)
+    extent = addHidden(kernel, {HiddenArgument::GridExtent});
+  if (inStep > 1)
+    extent = math.div(math.add(extent, math.constant(inStep - 1)), math.constant(inStep));
   Value place[3];
   for (unsigned axis = 0; axis < 3; ++axis)
     place[axis] = ProgramIdOp::create(builder, loc, index, Axis(axis));
@@ -61,7 +77,7 @@ static void realise(KernelOp kernel) {
       continue;
     op->erase();
   }
-  setMetadata(kernel, "programs_per_block", builder.getI64IntegerAttr(programs));
+  setMetadata(kernel, kProgramsName, builder.getI64IntegerAttr(inStep * programs));
 }
 
 namespace {

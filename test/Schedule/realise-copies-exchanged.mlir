@@ -62,8 +62,8 @@ tile.kernel @grown(%a: !view, %n: index) {
   tile.warp_groups(%a, %n : !view, index) {
     role #tile.role<"all", warps = 4, copies = 2> {
       // CHECK: %[[COPY:.*]] = tile.copy_id
-      // CHECK: %[[ROWS:.*]] = tile.dim %a, 0
       // CHECK: %[[END:.*]] = arith.addi %n, %c40
+      // CHECK: %[[ROWS:.*]] = tile.dim %a, 0
       // CHECK: %[[LAST:.*]] = arith.minsi %[[ROWS]], %[[END]]
       // CHECK: %[[COLUMNS:.*]] = tile.dim %a, 1
       // CHECK: %[[VIEW:.*]] = tile.subview %a at %{{.*}} extents [%[[LAST]], %[[COLUMNS]]]

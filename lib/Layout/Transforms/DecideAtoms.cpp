@@ -2,6 +2,7 @@
 #include "kiln/Dialect/Tile/IR/Turns.h"
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/Passes.h"
+#include "kiln/Layout/Transforms/UsualWarps.h"
 #include "kiln/Target/TargetInterface.h"
 
 namespace kiln {
@@ -13,8 +14,21 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// At most eight. More only where a tensor is large for eight warps and they cannot reach all
-/// registers of a core.
+int64_t kiln::countUsualWarps(int64_t elements, const Chip &chip) {
+  constexpr int64_t kMostElementsPerThread = 64;
+  int64_t reach = llvm::PowerOf2Ceil(chip.registersPerThread);
+  auto wantsMore = [&](int64_t warps) {
+    int64_t threads = warps * chip.warpSize;
+    if (warps < kUsualWarps)
+      return elements >= 2 * threads * kFewestElementsPerThread;
+    return elements > threads * kMostElementsPerThread && threads * reach < chip.registersPerCore;
+  };
+  int64_t warps = 1;
+  while (warps * 2 * chip.warpSize <= chip.maxThreads && wantsMore(warps))
+    warps *= 2;
+  return warps;
+}
+
 int64_t kiln::countWarps(KernelOp kernel, const Chip &chip) {
   if (auto roles = kernel->getAttrOfType<ArrayAttr>(kRolesAttrName)) {
     int64_t warps = 0;
@@ -22,26 +36,13 @@ int64_t kiln::countWarps(KernelOp kernel, const Chip &chip) {
       warps += tile::countWarps(kernel, role);
     return warps;
   }
-  constexpr int64_t kFewestElementsPerThread = 16;
-  constexpr int64_t kMostElementsPerThread = 64;
-  constexpr int64_t kUsualWarps = 8;
   int64_t largest = 1;
   kernel.getBody().walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (auto tensor = dyn_cast<RankedTensorType>(type))
         largest = std::max(largest, tensor.getNumElements());
   });
-  int64_t reach = llvm::PowerOf2Ceil(chip.registersPerThread);
-  auto wantsMore = [&](int64_t warps) {
-    int64_t threads = warps * chip.warpSize;
-    if (warps < kUsualWarps)
-      return largest >= 2 * threads * kFewestElementsPerThread;
-    return largest > threads * kMostElementsPerThread && threads * reach < chip.registersPerCore;
-  };
-  int64_t warps = 1;
-  while (warps * 2 * chip.warpSize <= chip.maxThreads && wantsMore(warps))
-    warps *= 2;
-  return warps;
+  return countUsualWarps(largest, chip);
 }
 
 /// A dot of precision tf32x3 that need not be split is exact instead.

@@ -19,6 +19,7 @@ def pin(
     raster: str | None = None,
     per_core: int | None = None,
     programs_per_block: int | None = None,
+    batch: int | None = None,
     chunk: int | tuple[int, int] | bool | None = None,
     role: str | None = None,
     stage: int | None = None,
@@ -71,12 +72,15 @@ def pin(
     that axis to the first, for work that grows along it. `programs_per_block` is how many programs
     that follow one another along x are launched as one block, each on warps of its own: for
     programs of so few warps that a core has no room for enough blocks; if nobody says, passes
-    decide, and 1 keeps them from it. `chunk` is for tiles that are too long for registers, along
-    whose longest dimension operations work element by element, sum, load and store: of how many
-    elements a program computes at once, a power of two, or a pair of that and how many tiles of so
-    many one trip of a loop loads before it waits for any. If nobody says, passes decide, and False
-    keeps them from it. A target whose programs are not run by warps (the CPU) reads neither warps,
-    clusters, overlap, programs_per_block nor chunks.
+    decide, and 1 keeps them from it. `batch` is how many programs that follow one another along x
+    one program runs in step, as one more dimension of its tiles: for rows that are too short to
+    keep the lanes of a warp busy; if nobody says, passes decide, and 1 keeps them from it. `chunk`
+    is for tiles that are too long for registers, along whose longest dimension operations work
+    element by element, sum, load and store: of how many elements a program computes at once, a
+    power of two, or a pair of that and how many tiles of so many one trip of a loop loads before it
+    waits for any. If nobody says, passes decide, and False keeps them from it. A target whose
+    programs are not run by warps (the CPU) reads neither warps, clusters, overlap,
+    programs_per_block, batch nor chunks.
 
     Around what an operation gives (a load, a product, arithmetic on tiles), or around a store: who
     runs it and when. `role` names one of the kernel's; `stage` says for how many trips of its loop

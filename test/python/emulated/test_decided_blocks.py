@@ -1,6 +1,7 @@
-"""Kernels that pin nothing, whose programs are small: passes have a block run several of them
-(tile-decide-block-programs). On emulated chips, against float64: rows, sums that all add to, random
-numbers and lines by a program's number, on grids of the kernel's and of the call's."""
+"""Kernels that pin nothing, but that no program runs several in step (test_batched_programs.py), and
+whose programs are small: passes have a block run several of them (tile-decide-block-programs). On
+emulated chips, against float64: rows, sums that all add to, random numbers and lines by a program's
+number, on grids of the kernel's and of the call's."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ DECIDED = {"sm_90a": 256, "sm_100a": 256, "sm_80": 64, "sm_86": 64, "sm_89": 64}
 @kiln.kernel
 def norm(x: kiln.View, w: kiln.View, y: kiln.View, WIDTH: kiln.constexpr):
     i = kiln.grid(x.shape[0])
+    kiln.pin(batch=1)
     row = x.load((i, 0), (1, WIDTH)).to(kiln.f32)
     mean = kiln.sum(row * row, axis=1)[:, None] / x.shape[1].to(kiln.f32)
     weights = w.load((0,), (WIDTH,)).to(kiln.f32).reshape((1, WIDTH))
@@ -61,7 +63,7 @@ def test_what_does_not_pay_is_not_decided() -> None:
 @kiln.kernel
 def scaled(x: kiln.View, y: kiln.View, WIDTH: kiln.constexpr):
     i = kiln.grid(x.shape[0])
-    kiln.pin(warps=2)
+    kiln.pin(warps=2, batch=1)
     y.store((i, 0), x.load((i, 0), (1, WIDTH)) * 2.0)
 
 

@@ -38,7 +38,7 @@ class Disturber:
     def add(self) -> None:
         at = self.rng.choice(list(self.pins))
         names = {
-            "kernel": ["persistent", "warps", "cluster", "programs_per_block", "overlap"],
+            "kernel": ["persistent", "warps", "cluster", "programs_per_block", "batch", "overlap"],
             "loop": ["depth", "share", "role", "stage", "order"],
         }.get(at)
         if names is None:
@@ -70,6 +70,7 @@ class Disturber:
         values: dict[str, list] = {
             "persistent": [(1, 1), (7, 3), (0, 1), 2, (5, 2, "even"), (0, 8, "even"), False], "warps": [1, 2, 4, 8, 16],
             "cluster": [(2, 1), (1, 2), (4, 1), (2, 2)], "programs_per_block": [1, 2, 3, 4],
+            "batch": [1, 2, 3, 8],
             "overlap": [True], "raster": ["grouped", "chiplets", "longest_x", "longest_y"],
             "per_core": [1, 2, 3], "depth": [1, 1, 2, 3, 5, 7], "share": [2, 5, (3, "atomic"), "stream"],
             "role": roles, "ring": ["r", "x", "y", "q"], "atom": list(atoms) or ["tma"],

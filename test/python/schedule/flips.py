@@ -42,6 +42,7 @@ LAUNCHES = (
     "tile.overlap, ",
     "tile.turns = {mma = 2 : i64}, ",
     "tile.block_programs = 2 : i64, ",
+    "tile.batch = 2 : i64, ",
 )
 
 
@@ -55,7 +56,8 @@ WORDS = {
 }
 SAID = re.compile(rf'({"|".join(WORDS).replace(".", "[.]")}) = "(\w+)"')
 NUMBERS = re.compile(
-    r"(tile\.(?:write_stage|per_core|warps|block_programs|run|columns|operand_columns)) = (\d+)"
+    r"(tile\.(?:write_stage|per_core|warps|block_programs|batch|run|columns|operand_columns))"
+    r" = (\d+)"
 )
 LISTS = re.compile(
     r"\b(part_stages|part_orders|tile\.run|tile\.extents|tile\.chunk) = array<i64: ([\d, ]+)>"

@@ -59,6 +59,25 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 }
 """
 
+# Rows of which one program runs several in step.
+BATCHED = """
+!rows = !tile.view<?x?xf32>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @batched(%x: !rows, %y: !rows)
+      attributes {tile.warps = 1 : i64, tile.batch = 4 : i64} grid {
+    %n = tile.dim %x, 0 : !rows
+    tile.grid %n
+  } {
+    %c0 = arith.constant 0 : index
+    %i = tile.program_id x
+    %t = tile.load %x[%i, %c0] : !rows -> tensor<1x64xf32>
+    %d = arith.addf %t, %t : tensor<1x64xf32>
+    tile.store %d, %y[%i, %c0] : tensor<1x64xf32>, !rows
+    tile.return
+  }
+}
+"""
+
 # What is computed of one product's sum is written over it, and multiplied.
 COLUMNS = """
 #mma = #nvptx.tcgen05<"m128n64k16", bf16, f32>

@@ -124,6 +124,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       // Of a kernel.
       {kRolesAttrName, on<KernelOp>, Schedule, "tile-realise-warp-groups"},
       {kTurnsAttrName, on<KernelOp>, Lowering, "tile-lower-to-threads"},
+      {kBatchAttrName, on<KernelOp>, Layout, "tile-realise-batch"},
       {kBlockProgramsAttrName, on<KernelOp>, Lowering, "tile-lower-to-threads"},
       {kPersistentAttrName, on<KernelOp>, Schedule, "tile-realise-persistence"},
       {kRasterAttrName, on<KernelOp>, Schedule, "tile-realise-persistence"},

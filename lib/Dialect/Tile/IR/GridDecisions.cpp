@@ -47,7 +47,7 @@ LogicalResult kiln::tile::verifyGridDecision(Operation *op, StringRef name, Attr
                              << "' is decided";
     return success();
   }
-  if (name == kBlockProgramsAttrName) {
+  if (name == kBlockProgramsAttrName || name == kBatchAttrName) {
     if (isa<KernelOp>(op) && isCount(value, 1))
       return success();
     return op->emitError() << "expected '" << name << "' on a kernel, as an i64 of at least 1, got "

@@ -15,7 +15,7 @@ from kiln.frontend.values import Value, as_flag, as_int, as_text, describe
 from kiln.language.dtypes import bool_
 
 _ON_KERNELS = ("warps", "cluster", "overlap", "roles", "persistent", "raster", "per_core",
-               "programs_per_block", "chunk")  # fmt: skip
+               "programs_per_block", "batch", "chunk")  # fmt: skip
 _ON_PRODUCTS = ("parts", "reads_ahead", "part_stages", "part_orders", "promote", "swap",
                 "extents", "interleave")  # fmt: skip
 _ON_OPERATIONS = ("role", "stage", "order", "ring", "depth", "write_stage", "in_flight", "atom",
@@ -213,14 +213,19 @@ def _pin_per_core(c: Any, per_core: Any) -> None:
 
 
 def _pin_programs_per_block(c: Any, programs: Any) -> None:
-    programs = as_int(programs, "programs_per_block")
-    if not 1 <= programs < _MOST:
-        raise Misuse(
-            f"expected programs_per_block of at least 1, got {programs}",
-            argument="programs_per_block",
-        )
     what = "one number of programs a block"
-    _decide(c, "block_programs", f"{programs} : i64", what, shown=f"{programs}")
+    _pin_count(c, "programs_per_block", "block_programs", programs, what)
+
+
+def _pin_batch(c: Any, batch: Any) -> None:
+    _pin_count(c, "batch", "batch", batch, "one number of programs in step")
+
+
+def _pin_count(c: Any, argument: str, name: str, count: Any, what: str) -> None:
+    count = as_int(count, argument)
+    if not 1 <= count < _MOST:
+        raise Misuse(f"expected {argument} of at least 1, got {count}", argument=argument)
+    _decide(c, name, f"{count} : i64", what, shown=f"{count}")
 
 
 def _pin_chunk(c: Any, chunk: Any) -> None:
@@ -243,7 +248,7 @@ def _pin_chunk(c: Any, chunk: Any) -> None:
 _PIN_KERNEL = {
     "warps": _pin_warps, "cluster": _pin_cluster, "overlap": _pin_overlap, "roles": _pin_roles,
     "persistent": _pin_persistent, "raster": _pin_raster, "per_core": _pin_per_core,
-    "programs_per_block": _pin_programs_per_block, "chunk": _pin_chunk,
+    "programs_per_block": _pin_programs_per_block, "batch": _pin_batch, "chunk": _pin_chunk,
 }  # fmt: skip
 
 

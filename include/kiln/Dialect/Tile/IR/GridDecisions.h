@@ -20,6 +20,10 @@ inline constexpr llvm::StringLiteral kBlockProgramsAttrName = "tile.block_progra
 /// How many programs a block runs side by side: 1 without the attribute.
 int64_t countBlockPrograms(KernelOp kernel);
 
+/// Of a kernel: how many programs of the source that follow one another along x one program runs in
+/// step, as one more dimension of its tiles, an i64.
+inline constexpr llvm::StringLiteral kBatchAttrName = "tile.batch";
+
 /// In front of the order by groups along x:
 enum class Raster {
   Grouped,  ///< nothing

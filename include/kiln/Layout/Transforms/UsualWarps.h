@@ -1,0 +1,19 @@
+// How many warps run a program of which nobody has said.
+#ifndef KILN_LAYOUT_TRANSFORMS_USUALWARPS_H
+#define KILN_LAYOUT_TRANSFORMS_USUALWARPS_H
+
+#include "kiln/Target/Chip.h"
+
+namespace kiln {
+
+/// Of a tensor that is spread over several warps each thread has as many elements, or more.
+inline constexpr int64_t kFewestElementsPerThread = 16;
+/// More only where a tensor is large for these and they cannot reach all registers of a core.
+inline constexpr int64_t kUsualWarps = 8;
+
+/// Of a program whose largest tensor has so many elements.
+int64_t countUsualWarps(int64_t elements, const Chip &chip);
+
+} // namespace kiln
+
+#endif // KILN_LAYOUT_TRANSFORMS_USUALWARPS_H
