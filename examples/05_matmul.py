@@ -34,7 +34,7 @@ def matmul(
 def main() -> None:
     rng = generator()
     for dtype, tolerance in ((np.float32, 1e-6), (ml_dtypes.bfloat16, 4e-3)):
-        for m, n, k in ((128, 128, 128), (100, 131, 77), (1, 200, 513)):
+        for m, n, k in ((64, 128, 128), (100, 131, 77), (1, 100, 257)):
             for form in ("NN", "NT", "TN", "TT"):
                 a = rng.standard_normal((m, k) if form[0] == "N" else (k, m)).astype(dtype)
                 b = rng.standard_normal((k, n) if form[1] == "N" else (n, k)).astype(dtype)

@@ -38,12 +38,13 @@ static Clash makeClash(const HappensBefore &order, Agent thread, Clash::Kind kin
 
 /// Says of an access whether it stands behind some by way of what is watched.
 static void watch(const HappensBefore &order, Agent thread, const Event &event,
-                  std::initializer_list<const std::vector<Event> *> earlier) {
+                  std::initializer_list<const std::vector<Event> *> earlier,
+                  bool areReads = false) {
   if (!order.isWatching())
     return;
   for (const std::vector<Event> *events : earlier)
     for (const Event &other : *events)
-      if (order.isBehindWatched(thread, event, other))
+      if (order.isBehindWatched(thread, event, other, areReads))
         order.noteUse();
 }
 
@@ -72,8 +73,10 @@ std::optional<Clash> ByteHistory::read(const HappensBefore &order, Agent thread,
 
 std::optional<Clash> ByteHistory::write(const HappensBefore &order, Agent thread,
                                         const Event &event, bool isSame, Reads kind) {
-  if (!isSame)
-    watch(order, thread, event, {&writes, &updates, &reads});
+  if (!isSame) {
+    watch(order, thread, event, {&writes, &updates});
+    watch(order, thread, event, {&reads}, /*areReads=*/true);
+  }
   bool isOrdered = true;
   for (const std::vector<Event> *events : {&writes, &updates})
     for (const Event &write : *events) {
@@ -85,7 +88,7 @@ std::optional<Clash> ByteHistory::write(const HappensBefore &order, Agent thread
         return Clash{Clash::Kind::BehindFence, 0, write, false};
     }
   for (const Event &read : reads)
-    if (!order.follows(thread, event, read) && !isSame)
+    if (!order.followsRead(thread, event, read) && !isSame)
       return makeClash(order, thread, Clash::Kind::AfterRead, read);
   for (const Event &read : reads)
     if (kind == Reads::NeedFences && event.proxy == Proxy::Async && read.proxy == Proxy::Generic &&
@@ -104,7 +107,8 @@ std::optional<Clash> ByteHistory::update(const HappensBefore &order, Agent threa
                                          const Event &event) {
   if (writes.empty())
     return Clash{Clash::Kind::Unwritten, 0, {}, false};
-  watch(order, thread, event, {&writes, &reads});
+  watch(order, thread, event, {&writes});
+  watch(order, thread, event, {&reads}, /*areReads=*/true);
   for (const Event &write : writes) {
     if (!order.follows(thread, event, write))
       return makeClash(order, thread, Clash::Kind::AfterWrite, write);
@@ -112,7 +116,7 @@ std::optional<Clash> ByteHistory::update(const HappensBefore &order, Agent threa
       return Clash{Clash::Kind::BehindFence, 0, write, false};
   }
   for (const Event &read : reads)
-    if (!order.follows(thread, event, read))
+    if (!order.followsRead(thread, event, read))
       return makeClash(order, thread, Clash::Kind::AfterRead, read);
   if (!order.isQueue(event.agent))
     reads.clear();

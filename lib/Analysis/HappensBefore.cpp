@@ -79,6 +79,7 @@ void Clocks::join(const Clocks &other) {
   fenced.join(other.fenced);
   heard.join(other.heard);
   reached.join(other.reached);
+  reads.join(other.reads);
 }
 
 HappensBefore::HappensBefore(unsigned threads, unsigned lanes, bool keepsTensor)
@@ -126,6 +127,7 @@ void HappensBefore::learn(Clocks &known, const Clocks &told) {
   learn(known.fenced, told.fenced);
   learn(known.heard, told.heard);
   learn(known.reached, told.reached);
+  learn(known.reads, told.reads);
 }
 
 //===- Threads ------------------------------------------------------------------------------===//
@@ -147,6 +149,7 @@ void HappensBefore::tell(Place &place, const Clocks &knows) const {
   add(place.knows.fenced, place.last.fenced, knows.fenced);
   add(place.knows.heard, place.last.heard, knows.heard);
   add(place.knows.reached, place.last.reached, knows.reached);
+  add(place.knows.reads, place.last.reads, knows.reads);
 }
 
 void HappensBefore::release(Agent thread, Place &place) {
@@ -183,6 +186,47 @@ void HappensBefore::acquire(Agent thread, Place &place) {
   }
 }
 
+/// What was read, as far as it is known, and what of it an engine finds; of tensor memory, which a
+/// block reaches by itself, all uses.
+static void joinReads(Clocks &known, const Clocks &told) {
+  known.reads.join(told.done);
+  known.reads.join(told.reads);
+  known.visible.join(told.visible);
+  known.fenced.join(told.fenced);
+}
+
+void HappensBefore::releaseReads(Agent thread, Place &place) {
+  View &view = views[thread];
+  joinReads(place.knows, view.knows);
+  if (watched) {
+    bool isOwn = isWatched();
+    joinReads(place.byWatched, view.byWatched);
+    if (isOwn) {
+      joinReads(place.byWatched, view.knows);
+      place.byWatched.reads.raise(thread, view.tick);
+    }
+    place.byWatched.visible.raise(thread, isOwn ? view.visible : view.visibleByWatched);
+    place.byWatched.fenced.raise(thread, isOwn ? view.fenced : view.fencedByWatched);
+  }
+  if (!times.empty())
+    place.time = std::max(place.time, times[thread]);
+  view.told = view.tick;
+  raise(place.knows.reads, thread, view.tick++);
+  raise(place.knows.visible, thread, view.visible);
+  raise(place.knows.fenced, thread, view.fenced);
+}
+
+void HappensBefore::acquireReads(Agent thread, Place &place) {
+  if (!times.empty())
+    times[thread] = std::max(times[thread], place.time);
+  joinReads(views[thread].knows, place.knows);
+  if (watched) {
+    joinReads(views[thread].byWatched, place.byWatched);
+    if (isWatched())
+      joinReads(views[thread].byWatched, place.knows);
+  }
+}
+
 void HappensBefore::hear(Agent thread, const Clock &others) {
   Clock &heard = views[thread].knows.heard;
   heard = Clock::merge(heard, others);
@@ -198,11 +242,13 @@ void HappensBefore::meet(const std::vector<Agent> &threads) {
 
 void HappensBefore::fence(Agent thread) {
   View &view = views[thread];
-  view.knows.visible = view.knows.done;
-  if (watched)
+  view.knows.visible = Clock::merge(view.knows.done, view.knows.reads);
+  if (watched) {
     view.byWatched.visible.join(view.byWatched.done);
+    view.byWatched.visible.join(view.byWatched.reads);
+  }
   if (isWatched()) {
-    view.byWatched.visible.join(view.knows.done);
+    view.byWatched.visible.join(view.knows.visible);
     view.visibleByWatched = view.tick;
   }
   view.visible = view.tick++;
@@ -335,7 +381,10 @@ bool HappensBefore::hasEnded(const Event &event) const {
 //===- What is known ------------------------------------------------------------------------===//
 
 bool HappensBefore::knows(Agent thread, const Event &event) const {
-  return event.agent == thread || views[thread].knows.done.get(event.agent) >= event.tick;
+  if (event.agent == thread || views[thread].knows.done.get(event.agent) >= event.tick)
+    return true;
+  // What an engine has written it has told to all.
+  return isQueue(event.agent) && event.proxy != Proxy::Generic && knowsReads(thread, event);
 }
 
 bool HappensBefore::follows(Agent thread, const Event &event, const Event &earlier) const {
@@ -357,7 +406,8 @@ bool HappensBefore::finds(Agent thread, const Event &write) const {
   return views[thread].knows.visible.get(write.agent) >= write.tick;
 }
 
-bool HappensBefore::isBehindWatched(Agent thread, const Event &event, const Event &earlier) const {
+bool HappensBefore::isBehindWatched(Agent thread, const Event &event, const Event &earlier,
+                                    bool isRead) const {
   const View &view = views[thread];
   bool isOwn = earlier.agent == thread, byEngine = event.proxy != Proxy::Generic;
   // The fence may be the thread's own.
@@ -373,5 +423,7 @@ bool HappensBefore::isBehindWatched(Agent thread, const Event &event, const Even
   const Clock &done = event.proxy != Proxy::Tensor ? view.byWatched.done
                       : isUse                      ? view.behindWatched.fenced
                                                    : view.behindWatched.done;
-  return done.get(earlier.agent) >= earlier.tick;
+  return done.get(earlier.agent) >= earlier.tick ||
+         ((isRead || isQueue(earlier.agent)) &&
+          view.byWatched.reads.get(earlier.agent) >= earlier.tick);
 }

@@ -1,5 +1,6 @@
 // Who knows of what, by places, fences and the ends of queues.
 #include "kiln/Analysis/HappensBefore.h"
+#include "kiln/Analysis/AccessHistory.h"
 #include "gtest/gtest.h"
 
 using namespace kiln::analysis;
@@ -274,4 +275,63 @@ TEST_F(WatchTest, UsesOfTensorMemoryAreBehindTheirFences) {
   order.setSite(1);
   order.fenceAfter(32);
   EXPECT_TRUE(isBehind(32, other, Proxy::Tensor));
+}
+
+//===- What is told of reads alone ----------------------------------------------------------===//
+
+TEST(Reads, ReadsAreToldAndWritesAreNot) {
+  for (bool byWhoTells : {true, false}) {
+    HappensBefore order(4);
+    HappensBefore::Place place;
+    Agent queue = order.addQueue();
+    Event before = order.now(0), copied = order.start(queue, 0, Proxy::Async);
+    order.end(queue, order.close(queue), 0u);
+    byWhoTells ? order.releaseReads(0, place) : order.release(0, place);
+    byWhoTells ? order.acquire(1, place) : order.acquireReads(1, place);
+    EXPECT_FALSE(order.follows(1, order.now(1), before));
+    EXPECT_TRUE(order.followsRead(1, order.now(1), before));
+    EXPECT_TRUE(order.follows(1, order.now(1), copied)) << "engines tell all of what they wrote";
+    // It goes on so, and whoever is told of all hears no more of it.
+    order.meet({1, 2});
+    EXPECT_FALSE(order.follows(2, order.now(2), before));
+    EXPECT_TRUE(order.followsRead(2, order.now(2), before));
+    EXPECT_FALSE(order.followsRead(3, order.now(3), before));
+  }
+}
+
+TEST(Reads, AFenceShowsEnginesThatTheyAreDone) {
+  HappensBefore order(2);
+  HappensBefore::Place place;
+  Event before = order.now(0);
+  order.fence(0);
+  order.releaseReads(0, place);
+  order.acquire(1, place);
+  EXPECT_TRUE(order.finds(1, before));
+  order.fence(1);
+  EXPECT_TRUE(order.finds(1, before)) << "another one takes nothing back";
+  Event later = order.now(0);
+  order.releaseReads(0, place);
+  order.acquire(1, place);
+  EXPECT_FALSE(order.finds(1, later));
+  order.fence(1);
+  EXPECT_TRUE(order.finds(1, later)) << "that of who has heard is enough";
+}
+
+TEST(Reads, AWriteBehindAReadIsOrderedAndAReadBehindAWriteIsNot) {
+  for (bool isRead : {true, false}) {
+    HappensBefore order(2);
+    AccessHistory history(order, 8);
+    HappensBefore::Place begun, place;
+    EXPECT_FALSE(history.write(1, order.now(1), 0, 8));
+    order.release(1, begun);
+    order.acquire(0, begun);
+    if (isRead) {
+      EXPECT_FALSE(history.read(0, order.now(0), 0, 8));
+    } else {
+      EXPECT_FALSE(history.write(0, order.now(0), 0, 8));
+    }
+    order.releaseReads(0, place);
+    order.acquire(1, place);
+    EXPECT_EQ(history.write(1, order.now(1), 0, 8).has_value(), !isRead);
+  }
 }

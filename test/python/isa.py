@@ -27,10 +27,10 @@ def has_checker() -> bool:
     return os.access(CHECKER, os.X_OK)
 
 
-def assemble(text: str, chip: str) -> bytes:
+def assemble(text: str, chip: str, options: str = "") -> bytes:
     """The final code of a module, as text alone: that every op links is the support table's test."""
     request = {"source": text, "target": f"amdgpu:{chip}", "isolation": 0}
-    request |= {"options": "stop-after=asm"}
+    request |= {"options": f"{options} stop-after=asm".strip()}
     artifact, _, _ = _native.compile(None, None, request)
     return bytes(artifact.section("asm"))
 
@@ -42,6 +42,13 @@ def check(assembly: bytes, allow_strong: bool = False) -> bytes:
     done = subprocess.run(command, input=assembly, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
+
+
+def refusal(assembly: bytes) -> str:
+    """What is wrong with code, but for waits that are too strong; or nothing."""
+    command = [CHECKER, "-", "--allow-strong-waits"]
+    done = subprocess.run(command, input=assembly, capture_output=True, check=False)
+    return done.stderr.decode() if done.returncode else ""
 
 
 def figures(assembly: bytes, allow_strong: bool = False) -> dict:

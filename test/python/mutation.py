@@ -14,7 +14,7 @@ from kiln import _native
 from kiln.runtime.devices import device
 
 # What orders accesses, or tells of them.
-FENCES = r"fence\.proxy|wgmma\.fence"
+FENCES = r"fence\.proxy|fence\.mbarrier|wgmma\.fence"
 RELEASES = (
     r"cp\.async\.bulk\.commit_group|cp\.async\.commit\.group|wgmma\.commit"
     r"|mbarrier\.arrive|tcgen05\.commit|tcgen05\.fence <before>|cp\.async\.mbarrier\.arrive"
@@ -24,20 +24,23 @@ WAITS = (
     r"|tcgen05\.fence <after>"
 )
 BARRIERS = r"barrier0?\b|bar\.warp|cluster\.(?:arrive|wait)"
+LAUNCHES = r"griddepcontrol (?:wait|launch_dependents)"
 WAVE = r'call_intrinsic "llvm\.amdgcn\.wave\.barrier"'
 WORD = r"atomicrmw uinc_wrap"
 ORDERS = re.compile(
-    rf"\s*(?:(%\w+) = )?(?:nvvm\.(?:{FENCES}|{RELEASES}|{WAITS}|{BARRIERS})|rocdl\.s\.barrier"
-    rf"|llvm\.(?:{WAVE}|{WORD}))"
+    rf"\s*(?:(%\w+) = )?(?:nvvm\.(?:{FENCES}|{RELEASES}|{WAITS}|{BARRIERS}|{LAUNCHES})"
+    rf"|rocdl\.s\.(?:barrier|wait\.dscnt)|llvm\.(?:{WAVE}|{WORD}|fence\b))"
 )
 MEETING = re.compile(rf"\s*(?:nvvm\.(?:barrier0?\b|bar\.warp)|rocdl\.s\.barrier|llvm\.(?:{WAVE}))")
 # (What a product reads of registers is not followed there.)
-RELEASE = re.compile(rf"\s*(?:%\w+ = )?(?:nvvm\.(?:fence\.proxy|{RELEASES})|llvm\.{WORD})")
+RELEASE = re.compile(
+    rf"\s*(?:%\w+ = )?(?:nvvm\.(?:fence\.(?:proxy|mbarrier)|{RELEASES})|llvm\.{WORD})"
+)
 WAIT = re.compile(rf"\s*nvvm\.(?:{WAITS})")
 # Until so many loads of a wave are outstanding: the bits of an `s_waitcnt` that say so are all set
 # where it waits for none.
 COUNTER = re.compile(r"(\s*rocdl\.s\.waitcnt )(\d+)")
-LOADS = 0xC00F
+LOADS, OF_LDS = 0xC00F, 0x0F00
 
 LOADED = r"rocdl\.s\.waitcnt (?!49279\b)"
 
@@ -45,7 +48,7 @@ LOADED = r"rocdl\.s\.waitcnt (?!49279\b)"
 PRODUCT = r"wgmma\.mma_async"
 ACCESS = re.compile(
     r"llvm\.(?:load|store) .*ptr<3>|nvvm\.(?:ldmatrix|stmatrix|cp\.async\.(?:shared|bulk\.tensor)"
-    rf"|tcgen05\.(?:mma|cp|ld|st)\b|mma\.sync)|{PRODUCT}"
+    rf"|mbarrier\.init|tcgen05\.(?:mma|cp|ld|st)\b|mma\.sync)|{PRODUCT}"
 )
 ENGINE = rf"{PRODUCT}|nvvm\.(?:cp\.async\.bulk\.tensor|tcgen05\.(?:mma|cp)\b)"
 GENERIC = r"llvm\.(?:load|store) .*ptr<3>|nvvm\.(?:ldmatrix|stmatrix|cp\.async\.shared)"
@@ -61,6 +64,11 @@ WRITES = (
     rf"|{PRODUCT}|rocdl\.\S*load\S*lds"
 )
 MEET_LANES = "%mutant_all = llvm.mlir.constant(-1 : i32) : i32 nvvm.bar.warp.sync %mutant_all : i32"
+NEVER = r"(?!)"
+# What only the final code shows, which `tile-check-isa` proves: for the emulated chip reads and writes
+# of LDS are done at once, and stay where they are.
+ATOMIC = r"llvm\.(?:atomicrmw|cmpxchg|(?:load|store) .* atomic)"
+IN_FINAL_CODE = re.compile(r"\s*(?:rocdl\.s\.wait\.dscnt|llvm\.fence .*(?:singlethread|mmra))")
 OTHERS = r"nvvm\.(?:barrier id|cluster)"  # who comes to these may run other code
 MEET = rf"{OTHERS}|nvvm\.(?:barrier0\b|bar\.warp)|rocdl\.s\.barrier|llvm\.{WAVE}"
 
@@ -101,6 +109,15 @@ def stand_ins(line: str) -> Iterator[list[StandIn]]:
     if text.startswith("nvvm.fence.proxy"):
         yield rule(1, rf"{ENGINE}|{TELLS}|{OTHERS}", re.escape(text))
         yield rule(-1, rf"{GENERIC}|{HEARS}|{MEET}", re.escape(text))
+    if text.startswith("nvvm.fence.mbarrier"):
+        yield rule(1, rf"{ENGINE}|{TELLS}|{MEET}", re.escape(text))
+        yield rule(-1, r"nvvm\.mbarrier\.init", re.escape(text))
+    # It orders atomic accesses alone: on NVIDIA's chips it is there for the assembler's schedule.
+    if text.startswith('llvm.fence syncscope("block")'):
+        yield [one(1, ATOMIC, NEVER), one(-1, ATOMIC, NEVER)]
+    # The next launch may begin, which waits for the end of all of this one.
+    if text.startswith("nvvm.griddepcontrol launch_dependents"):
+        yield []
     if text.startswith("nvvm.wgmma.fence"):
         yield rule(1, PRODUCT, re.escape(text))
         yield rule(-1, r"wgmma\.wait", re.escape(text))
@@ -142,6 +159,7 @@ class Mutant:
     edits: dict[int, str] = field(hash=False)
     may_be_same: bool = False  # since another order stands in on all paths
     is_drop: bool = False
+    in_final_code: bool = False  # the emulated chip does not see it
     at: int | None = None  # the line of the order that it breaks, if that is another one
 
     @property
@@ -165,6 +183,11 @@ def mutants(text: str, passed: set[int]) -> list[Mutant]:
     its block begins or ends, or weakened; phases, counts and bytes that are others. `passed` are the
     lines of orders and accesses that come to pass."""
     lines = text.split("\n")
+    passed = passed | {
+        i
+        for i, line in enumerate(lines)
+        if IN_FINAL_CODE.match(line) and not passed.isdisjoint(span(block_of(lines, i)))
+    }
     told = re.compile(rf"{ORDERS.pattern}|{USES}|{HEARS}")
     idle = {i for i, line in enumerate(lines) if told.search(line)} - passed
     # Waits that others stand in for tell nobody anything.
@@ -203,11 +226,15 @@ def dropped(lines: list[str], text: str, covered: set[int]) -> Iterator[Mutant]:
         order, counter = ORDERS.match(line), COUNTER.match(line)
         # A result that somebody uses cannot go.
         if order and not is_used(order[1], text):
-            yield Mutant(f"without {shown(lines, i)}", {i: ""}, i in covered, is_drop=True)
-        elif counter and int(counter[2]) & LOADS != LOADS:
-            less = f"{counter[1]}{int(counter[2]) | LOADS}"
-            what = f"waiting for no load in {shown(lines, i)}"
-            yield Mutant(what, {i: less}, i in covered, is_drop=True)
+            hidden = bool(IN_FINAL_CODE.match(line))
+            what = f"without {shown(lines, i)}"
+            yield Mutant(what, {i: ""}, i in covered, is_drop=True, in_final_code=hidden)
+        for bits, of, hidden in ((LOADS, "load", False), (OF_LDS, "access to LDS", True)):
+            if counter and int(counter[2]) & bits != bits:
+                less = f"{counter[1]}{int(counter[2]) | bits}"
+                what = f"waiting for no {of} in {shown(lines, i)}"
+                is_same = i in covered and not hidden
+                yield Mutant(what, {i: less}, is_same, is_drop=True, in_final_code=hidden)
 
 
 def block_of(lines: list[str], i: int) -> tuple[int, int]:
@@ -220,6 +247,10 @@ def block_of(lines: list[str], i: int) -> tuple[int, int]:
     while last + 1 < len(lines) and not ends.match(lines[last + 1]):
         last += 1
     return first, last
+
+
+def span(block: tuple[int, int]) -> range:
+    return range(block[0], block[1] + 1)
 
 
 def moved(lines: list[str], covered: set[int]) -> Iterator[Mutant]:
@@ -243,12 +274,42 @@ def moved(lines: list[str], covered: set[int]) -> Iterator[Mutant]:
 DEFINES = re.compile(r"\s*(%\w+)(?::\d+)? = ")
 COUNTED = re.compile(r"(wait_group(?:\.sync\.aligned)?|wait\.group(?:\.sync\.aligned)?) (\d)")
 POLLED = re.compile(r"(\s*%\w+ = )nvvm\.mbarrier\.(?:try_wait|test\.wait)")
-PHASE = re.compile(r"(\s*%\w+ = nvvm\.mbarrier\.(?:try_wait|test\.wait)\S* %\w+, )(%\w+)( : .*)")
+PHASE = re.compile(r"(\s*%\w+ = nvvm\.mbarrier\.(?:try_wait|test\.wait)\S* %\w+, )(%\w+)( .*)")
 BYTES = re.compile(r"(\s*(?:%\w+ = )?nvvm\.mbarrier\.arrive\.expect_tx %\w+, )(%\w+)( : .*)")
 COUNT = re.compile(r"(\s*nvvm\.mbarrier\.init %\w+, )(%\w+)( : .*)")
 WORDS = re.compile(rf"(\s*(?:%\w+ = )?llvm\.{WORD} %\w+, )(%\w+)( .*)")
 THREADS = re.compile(r"(\s*nvvm\.barrier id = %\w+ number_of_threads = )(%\w+)(.*)")
+ID = re.compile(r"(\s*nvvm\.barrier id = )(%\w+)( .*)")
+MASK = re.compile(r"(.* multicast_mask = )(%\w+)(\b.*)")
+RANK = re.compile(r"(\s*%\w+ = nvvm\.mapa %\w+, )(%\w+)( : .*)")
+REACH = "#nvvm.mem_scope<cluster>"
+READ = "tcgen05.wait::ld.sync.aligned"
+# The same registers go through it, and it waits for nothing that such a chip does.
+NO_WAIT = "wgmma.wait_group.sync.aligned 7"
+ATOMIC_ORDER = re.compile(rf"\s*(?:%\w+ = )?{ATOMIC}.*?\b(acq_rel|acquire|release|seq_cst)\b")
 PROXY = "kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>"
+
+
+def number_of(lines: list[str], name: str) -> str:
+    """What a value is, if that is a constant."""
+    made = rf"\s*{name} = llvm\.mlir\.constant\((\d+) : i32\)"
+    return next((found[1] for line in lines if (found := re.match(made, line))), "")
+
+
+def first_id(lines: list[str], name: str) -> str:
+    """The number of a barrier, of the first of a role's copies, that of the others is added to."""
+    sums = (re.match(rf"\s*{name} = llvm\.add (%\w+), (%\w+)", line) for line in lines)
+    values = next((found.groups() for found in sums if found), (name,))
+    return next(filter(None, (number_of(lines, value) for value in values)), "")
+
+
+def other_id(lines: list[str], name: str) -> str:
+    """The number of another role's barrier; without one, of that of its own first copy. If there is one
+    barrier, another number would be another name."""
+    ids = {found[2] for line in lines if (found := ID.match(line))}
+    own = first_id(lines, name)
+    others = {first_id(lines, each) for each in ids} - {own, ""}
+    return min(others, default="" if number_of(lines, name) else own)
 
 
 def weakened(lines: list[str], covered: set[int]) -> Iterator[Mutant]:
@@ -271,6 +332,33 @@ def weakened(lines: list[str], covered: set[int]) -> Iterator[Mutant]:
                 none = line.replace(counted[0], f"{counted[1]} 7")
                 what = f"waiting for none in {shown(lines, i)}"
                 yield Mutant(what, {i: none}, i in covered, is_drop=True)
+        if READ in line:
+            what = f"without waiting in {shown(lines, i)}"
+            yield Mutant(what, {i: line.replace(READ, NO_WAIT)}, is_drop=True)
+        if REACH in line:
+            # It counts where the other side has it as well.
+            other = "try_wait" if "arrive" in line else "arrive"
+            is_alone = not any(REACH in each and f"mbarrier.{other}" in each for each in lines)
+            new = line.replace(REACH, REACH.replace("cluster", "cta"))
+            yield change(i, new, "a block's scope", is_alone)
+        if atomic := ATOMIC_ORDER.match(line):
+            new = re.sub(rf"\b{atomic[1]}\b", "monotonic", line)
+            hidden = "ptr<3>" in line
+            what = f"without the order of {shown(lines, i)}"
+            yield Mutant(what, {i: new}, is_drop=True, in_final_code=hidden)
+        if (barrier := ID.match(line)) and (other := other_id(lines, barrier[2])):
+            name = f"%mutant_{i}"
+            new = f"{name} = llvm.mlir.constant({other} : i32) : i32 {barrier[1]}{name}{barrier[3]}"
+            yield change(i, new, "another barrier")
+        if mask := MASK.match(line):
+            name = f"%mutant_{i}"
+            yield change(
+                i,
+                f"{name}_n = llvm.mlir.constant(1 : i16) : i16 "
+                f"{name}_l = llvm.sub {mask[2]}, {name}_n : i16 "
+                f"{name} = llvm.and {mask[2]}, {name}_l : i16 {mask[1]}{name}{mask[3]}",
+                "one program fewer",
+            )
         counter = COUNTER.match(line)
         if counter and int(counter[2]) & 0xF < 0xF:
             more = f"{counter[1]}{int(counter[2]) + 1}"
@@ -296,6 +384,7 @@ def weakened(lines: list[str], covered: set[int]) -> Iterator[Mutant]:
             (COUNT, "add", 1, "one arrival more"),
             (WORDS, "add", 1, "one arrival more"),
             (THREADS, "sub", 32, "one warp fewer"),
+            (RANK, "xor", 1, "another program"),
         ):
             if form := pattern.match(line):
                 yield change(i, computed(i, form, op, number), what)

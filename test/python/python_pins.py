@@ -11,8 +11,9 @@ from every_kernel import module_of
 
 
 @functools.cache
-def in_python(name: str, chip: str = "sm_90a") -> str:
-    """What the front end makes of one of the kernels that are pinned in Python, for whole tiles."""
+def in_python(name: str, chip: str = "sm_90a", width: int = 128) -> str:
+    """What the front end makes of one of the kernels that are pinned in Python, for whole tiles; of
+    attention heads of a width."""
     pinned_kernels = module_of("benchmarks", "pinned_kernels")
 
     def some(*shape: int) -> np.ndarray:
@@ -29,10 +30,10 @@ def in_python(name: str, chip: str = "sm_90a") -> str:
         "gemm_interleaved": (*product, 304, pinned_kernels.INTERLEAVED.get(chip)),
         "gemm_through_registers": product,
         "attention_by_waves": (
-            *(some(512, 128) for _ in range(4)),
+            *(some(512, width) for _ in range(4)),
             512,
             1,
-            *pinned_kernels.heads_of(128).values(),
+            *pinned_kernels.heads_of(width).values(),
         ),
     }[name]
     family = "nvptx" if chip.startswith("sm_") else "amdgpu"

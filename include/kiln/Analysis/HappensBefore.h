@@ -94,10 +94,11 @@ private:
 };
 
 /// What one knows: what was done, what of it an engine finds, what of accesses to tensor memory has
-/// been told behind a fence, what was heard of agents of other orders (GridOrder.h), and what of
-/// global memory an engine finds, or others find who hear of it beyond a block.
+/// been told behind a fence, what was heard of agents of other orders (GridOrder.h), what of
+/// global memory an engine finds, or others find who hear of it beyond a block, and of whom it is
+/// known what they had read by then, but not what their threads had written.
 struct Clocks {
-  Clock done, visible, fenced, heard, reached;
+  Clock done, visible, fenced, heard, reached, reads;
   void join(const Clocks &other);
 };
 
@@ -148,6 +149,10 @@ public:
   void know(Agent thread, Agent like) { views[thread].knows = views[like].knows; }
   void release(Agent thread, Place &place);
   void acquire(Agent thread, Place &place);
+  /// The same of what was read alone: a release, or an acquire, whose scope does not reach the
+  /// other one's.
+  void releaseReads(Agent thread, Place &place);
+  void acquireReads(Agent thread, Place &place);
   /// A thread hears of agents of other orders; and what it has heard.
   void hear(Agent thread, const Clock &others);
   const Clock &heard(Agent thread) const { return views[thread].knows.heard; }
@@ -200,6 +205,15 @@ public:
   /// Whether what a thread does, or starts, now stands behind something: it knows of that, and of
   /// uses of tensor memory the fences stand between, unless they are of one queue or one warp.
   bool follows(Agent thread, const Event &event, const Event &earlier) const;
+  /// The same of a read.
+  bool followsRead(Agent thread, const Event &event, const Event &read) const {
+    return follows(thread, event, read) ||
+           (event.proxy != Proxy::Tensor && knowsReads(thread, read));
+  }
+  /// Whether a thread has heard that something was done, if no more of it than that it has read.
+  bool knowsReads(Agent thread, const Event &event) const {
+    return views[thread].knows.reads.get(event.agent) >= event.tick;
+  }
   /// Whether an engine that a thread starts now finds what was written, and in global memory.
   bool finds(Agent thread, const Event &write) const;
   bool findsGlobal(Agent thread, const Event &write) const {
@@ -209,7 +223,8 @@ public:
   }
   /// Whether what a thread does, or starts, now stands behind something, or finds it, by way of a
   /// watched order; and what it knows so.
-  bool isBehindWatched(Agent thread, const Event &event, const Event &earlier) const;
+  bool isBehindWatched(Agent thread, const Event &event, const Event &earlier,
+                       bool isRead = false) const;
   const Clocks &knowsByWatched(Agent thread) const { return views[thread].byWatched; }
 
 private:

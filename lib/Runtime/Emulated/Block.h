@@ -44,7 +44,9 @@ struct Launch {
   bool checksGlobal = true;
   bool hasBareBarriers = false; ///< that order no accesses to global memory
   bool blockFencesWait = true;  ///< for writes, which others than the block then find
-  Names names;                  ///< of what reports tell
+  /// Whether it may begin before the launch in front of it has ended.
+  bool overlaps = false;
+  Names names; ///< of what reports tell
   /// Accesses, instructions and trips of loops, of all threads of a block together, after which a
   /// program counts as one that never ends.
   uint64_t mostSteps = uint64_t(1) << 30;
@@ -103,6 +105,8 @@ public:
   void fence(int kind);
   /// One of the proxy, for global memory.
   void fenceProxy();
+  /// The running thread waits for the launches in front of this one.
+  void waitForLaunch() { global.waitForLaunch(run, shared.agentOf(currentThread())); }
   /// The lanes have waited for what they wrote to global memory.
   void publish(const Lanes &lanes);
 

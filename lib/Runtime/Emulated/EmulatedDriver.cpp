@@ -285,6 +285,7 @@ Error EmulatedExecutable::launch(const uint64_t *slots, const int64_t shape[3],
   const int64_t *cluster = traits.cluster;
   launch.hasBareBarriers = hasBareBarriers;
   launch.blockFencesWait = blockFencesWait;
+  launch.overlaps = plan.traits.overlap;
   launch.cores = device.cores;
   launch.blocksPerCore = countPerCore();
   Grid grid(launch, cluster);

@@ -12,6 +12,7 @@ void Engines::reset(GlobalMemory &memory, Run of) {
   run = of;
   barriers.clear();
   rounds.clear();
+  lastRounds.clear();
   stores.clear();
   isClosed = false;
   endedWords = 0;
@@ -52,8 +53,37 @@ std::string Engines::initBarrier(unsigned thread, uint64_t address, uint32_t arr
   barrier.arrivals = barrier.pending = arrivals;
   barrier.queue = shared.order().addQueue("a copy of a box");
   barrier.isWatched = shared.order().isWatched();
+  Agent by = shared.agentOf(thread);
+  barrier.initialised = {shared.order().now(by), by, shared.order().getSite()};
   barriers[address] = std::move(barrier);
   return "";
+}
+
+void Engines::fenceBarriers(unsigned thread) {
+  Agent by = shared.agentOf(thread);
+  bool isWatched = shared.order().isWatched();
+  for (auto &[address, barrier] : barriers)
+    if (barrier.initialised.by == by && !barrier.published) {
+      barrier.published = shared.order().now(by);
+      barrier.isPublishedByWatched = isWatched;
+    }
+}
+
+std::string Engines::checkPublished(Agent by, const Event &event, uint64_t address,
+                                    const Barrier &barrier) const {
+  bool isEngine = event.proxy == Proxy::Async;
+  bool isOwn = by / shared.getNames().threads == shared.agentOf(0) / shared.getNames().threads;
+  if (!isEngine && isOwn)
+    return "";
+  const HappensBefore &order = shared.order();
+  if (barrier.published && order.knows(by, *barrier.published)) {
+    if (barrier.isPublishedByWatched)
+      shared.order().noteUse();
+    return "";
+  }
+  return describeUnpublished(order, shared.getNames(), shared.agentOf(0),
+                             {event, by, order.getSite()}, barrier.initialised,
+                             address - reinterpret_cast<uint64_t>(shared.data()));
 }
 
 std::string Engines::use(Agent by, const Event &event, uint64_t address, Barrier *&barrier) {
@@ -63,7 +93,8 @@ std::string Engines::use(Agent by, const Event &event, uint64_t address, Barrier
   if (!shared.holdsBarrier(address))
     return "a use of a barrier in shared memory that was written over since it was initialised";
   barrier = &at->second;
-  return shared.useBarrier(by, event, address);
+  std::string wrong = shared.useBarrier(by, event, address);
+  return wrong.empty() ? checkPublished(by, event, address, *barrier) : wrong;
 }
 
 std::string Engines::use(unsigned thread, uint64_t address) {
@@ -72,14 +103,20 @@ std::string Engines::use(unsigned thread, uint64_t address) {
   return use(by, shared.order().now(by), address, barrier);
 }
 
+void Engines::end(Barrier &barrier, Agent queue, Tick tick) const {
+  shared.order().end(queue, tick, barrier.open);
+  if (cluster.size() > 1)
+    shared.order().end(queue, tick, barrier.openOwn);
+}
+
 void Engines::end(Barrier &barrier) {
   if (barrier.pending || barrier.bytes)
     return;
   barrier.pending = barrier.arrivals;
   ++barrier.phase;
-  HappensBefore &order = shared.order();
-  order.end(barrier.queue, order.close(barrier.queue), barrier.open);
+  end(barrier, barrier.queue, shared.order().close(barrier.queue));
   barrier.ended = barrier.open;
+  barrier.endedOwn = barrier.openOwn;
 }
 
 std::string Engines::useOpen(Agent by, const Event &event, uint64_t address, Barrier *&barrier,
@@ -103,14 +140,22 @@ std::string Engines::count(Barrier &barrier, int64_t bytes) {
   return "";
 }
 
-std::string Engines::arrive(unsigned thread, uint64_t address, int64_t bytes) {
+std::string Engines::arrive(unsigned thread, uint64_t address, int64_t bytes, Reach reach) {
   Barrier *barrier;
   Engines *owner;
   Agent by = shared.agentOf(thread);
   if (std::string wrong = useOpen(by, shared.order().now(by), address, barrier, owner);
       !wrong.empty())
     return wrong;
-  shared.order().release(by, barrier->open);
+  HappensBefore &order = shared.order();
+  if (owner == this || reach == Reach::Cluster)
+    order.release(by, barrier->open);
+  else
+    order.releaseReads(by, barrier->open);
+  if (owner != this)
+    order.releaseReads(by, barrier->openOwn);
+  else if (cluster.size() > 1)
+    order.release(by, barrier->openOwn);
   return owner->count(*barrier, bytes);
 }
 
@@ -121,7 +166,7 @@ std::string Engines::arriveAfter(unsigned thread, Agent queue, Tick tick, uint64
   if (std::string wrong = useOpen(shared.agentOf(thread), event, address, barrier, owner);
       !wrong.empty())
     return wrong;
-  shared.order().end(queue, tick, barrier->open);
+  end(*barrier, queue, tick);
   return owner->count(*barrier, 0);
 }
 
@@ -130,7 +175,7 @@ std::string Engines::tell(unsigned thread, Agent queue, Tick tick, uint64_t addr
   Agent by = shared.agentOf(thread);
   std::string wrong = use(by, shared.order().now(by), address, barrier);
   if (wrong.empty())
-    shared.order().end(queue, tick, barrier->open);
+    end(*barrier, queue, tick);
   return wrong;
 }
 
@@ -144,11 +189,12 @@ bool Engines::poll(uint64_t address, uint32_t parity) {
   return (barrier.phase & 1) != parity;
 }
 
-void Engines::hear(unsigned thread, uint64_t address) {
-  const Barrier &barrier = barriers.at(address);
+void Engines::hear(unsigned thread, uint64_t address, Reach reach) {
+  Barrier &barrier = barriers.at(address);
   if (barrier.isWatched && barrier.phase)
     shared.order().noteUse();
-  shared.order().acquire(shared.agentOf(thread), barriers.at(address).ended);
+  bool isOwn = reach == Reach::Block && cluster.size() > 1;
+  shared.order().acquire(shared.agentOf(thread), isOwn ? barrier.endedOwn : barrier.ended);
 }
 
 std::string Engines::describe(uint64_t address) const {
@@ -180,11 +226,36 @@ void Engines::lookAtWord(unsigned thread, uint64_t address) {
 
 std::shared_ptr<Engines::Round> Engines::come(unsigned thread, int barrier, unsigned threads) {
   std::shared_ptr<Round> &open = rounds[barrier];
-  if (!open)
+  if (!open) {
     open = std::make_shared<Round>();
+    open->expected = threads;
+  }
+  open->comers.push_back(shared.order().now(shared.agentOf(thread)));
   shared.order().release(shared.agentOf(thread), open->place);
   open->hasEnded = ++open->waiting == threads;
-  return open->hasEnded ? std::exchange(open, nullptr) : open;
+  return open->hasEnded ? lastRounds[barrier] = std::exchange(open, nullptr) : open;
+}
+
+/// Who was at its last round has left that, and knows of the others there; who was not must know
+/// that it has ended, or it may be taken for one of them.
+std::string Engines::checkComing(unsigned thread, int barrier, unsigned threads) const {
+  auto describe = [&](const std::string &what) {
+    return "a use of barrier " + std::to_string(barrier) + " " + what;
+  };
+  auto open = rounds.find(barrier);
+  if (open != rounds.end() && open->second && open->second->expected != threads)
+    return describe("as one of " + std::to_string(threads) + " threads, to which others come as " +
+                    "one of " + std::to_string(open->second->expected));
+  auto last = lastRounds.find(barrier);
+  if (last == lastRounds.end())
+    return "";
+  Agent agent = shared.agentOf(thread);
+  for (const Event &comer : last->second->comers)
+    if (!shared.order().knows(agent, comer))
+      return describe("which other threads use, and nothing orders the two\n  that use: " +
+                      shared.getNames().thread(comer.agent, shared.agentOf(0)) +
+                      "\n  missing: a barrier of its own, or one that both come to between");
+  return "";
 }
 
 void Engines::leave(unsigned thread, Round &round) {
@@ -337,8 +408,10 @@ void Engines::land(const Box &box) {
 
 Engines::Stores &Engines::storesOf(unsigned thread) {
   auto [at, isNew] = stores.try_emplace(thread);
-  if (isNew)
+  if (isNew) {
     at->second.queue = shared.order().addQueue("a store of a box");
+    at->second.writes = shared.order().addQueue("a store of a box");
+  }
   return at->second;
 }
 
@@ -353,7 +426,7 @@ std::string Engines::startStore(unsigned thread, uint64_t from, const TensorMap 
   Event event = shared.order().start(own.queue, by, Proxy::Async);
   std::string wrong = shared.startRead(by, event, from, countBytes(map));
   if (wrong.empty())
-    wrong = reach(by, event, box, /*isStore=*/true);
+    wrong = reach(by, shared.order().start(own.writes, by, Proxy::Async), box, /*isStore=*/true);
   if (wrong.empty())
     own.open.push_back(box);
   return wrong;
@@ -370,20 +443,32 @@ void Engines::store(const Box &box) {
 
 void Engines::commitStores(unsigned thread) {
   Stores &own = storesOf(thread);
+  // Both have the same ticks.
+  shared.order().commit(own.writes);
   own.committed.emplace_back(shared.order().commit(own.queue), std::exchange(own.open, {}));
 }
 
-void Engines::waitStores(unsigned thread, unsigned inFlight) {
+void Engines::waitStores(unsigned thread, unsigned inFlight, bool areReadAlone) {
   Stores &own = storesOf(thread);
-  for (; own.committed.size() > inFlight; own.committed.pop_front()) {
-    const auto &[tick, boxes] = own.committed.front();
-    for (const Box &box : boxes) {
+  Agent by = shared.agentOf(thread);
+  while (own.committed.size() > inFlight) {
+    auto &[tick, boxes] = own.committed.front();
+    for (const Box &box : boxes)
       store(box);
+    shared.order().end(own.queue, tick, by);
+    own.read.push_back(std::move(own.committed.front()));
+    own.committed.pop_front();
+  }
+  if (areReadAlone)
+    return;
+  while (!own.read.empty() && own.read.size() + own.committed.size() > inFlight) {
+    const auto &[tick, boxes] = own.read.front();
+    for (const Box &box : boxes)
       if (global)
         forEachRow(box.map, box.place,
                    [&](uint64_t address, int64_t, int64_t) { global->land(address); });
-    }
-    shared.order().end(own.queue, tick, shared.agentOf(thread));
+    shared.order().end(own.writes, tick, by);
+    own.read.pop_front();
   }
 }
 

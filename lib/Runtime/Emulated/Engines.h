@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct TensorMap {
   int64_t box[5] = {};
 };
 
+/// How far an arrival tells, or a wait hears.
+enum class Reach { Block, Cluster };
+
 class Engines {
 public:
   explicit Engines(SharedMemory &shared) : shared(shared) {}
@@ -39,8 +43,13 @@ public:
 
   // Each gives what is wrong, or nothing.
   std::string initBarrier(unsigned thread, uint64_t address, uint32_t arrivals);
-  /// A thread, at any barrier of the cluster.
-  std::string arrive(unsigned thread, uint64_t address, int64_t bytes);
+  /// Other programs and engines find the barriers that a thread has initialised, who hear of it
+  /// from here on.
+  void fenceBarriers(unsigned thread);
+  /// A thread, at any barrier of the cluster. Of a block's own scope it tells other blocks only
+  /// that it has read, and so does a wait of that scope hear them.
+  std::string arrive(unsigned thread, uint64_t address, int64_t bytes,
+                     Reach reach = Reach::Cluster);
   /// An engine that has ended what a queue was given up to a tick.
   std::string arriveAfter(unsigned thread, analysis::Agent queue, analysis::Tick tick,
                           uint64_t address);
@@ -53,7 +62,7 @@ public:
   /// Lands what the barrier waits for; whether a phase of this parity has ended.
   bool poll(uint64_t address, uint32_t parity);
   /// A thread that has seen a phase end knows what was done before.
-  void hear(unsigned thread, uint64_t address);
+  void hear(unsigned thread, uint64_t address, Reach reach = Reach::Cluster);
   /// In front of an arrival at a barrier that is a word, which counts round up to this.
   void arriveAtWord(unsigned thread, uint64_t address, uint32_t last);
   /// A thread looks at a word, which may be a barrier.
@@ -73,7 +82,8 @@ public:
   std::string startStore(unsigned thread, uint64_t from, const TensorMap &map,
                          const int32_t *place);
   void commitStores(unsigned thread);
-  void waitStores(unsigned thread, unsigned inFlight);
+  /// Until all but so many groups have been read, or written as well.
+  void waitStores(unsigned thread, unsigned inFlight, bool areReadAlone = false);
   std::string finish();
   /// The block's threads have ended: nobody may reach it any more.
   void close() { isClosed = true; }
@@ -85,11 +95,14 @@ public:
 
   /// A round of a barrier of some threads, who may go on once it has ended.
   struct Round {
-    unsigned waiting = 0;
+    unsigned expected = 0, waiting = 0;
     bool hasEnded = false;
+    std::vector<analysis::Event> comers;
     analysis::HappensBefore::Place place;
   };
-  /// Comes to a barrier of so many threads: the round that must end before the thread goes on.
+  /// What is wrong with coming to a barrier of so many threads, which others may be at, or nothing.
+  std::string checkComing(unsigned thread, int barrier, unsigned threads) const;
+  /// Comes to it: the round that must end before the thread goes on.
   std::shared_ptr<Round> come(unsigned thread, int barrier, unsigned threads);
   /// It goes on.
   void leave(unsigned thread, Round &round);
@@ -107,14 +120,21 @@ private:
     uint64_t phase = 0;
     std::vector<Box> boxes;
     analysis::Agent queue = 0; ///< of what lands here
-    /// What was told so far, and up to the end of the last phase.
-    analysis::HappensBefore::Place open, ended;
+    /// What was told so far, and up to the end of the last phase; in a cluster also what hears who
+    /// hears of other blocks only what they have read.
+    analysis::HappensBefore::Place open, ended, openOwn, endedOwn;
     bool isWatched = false; ///< where it is initialised
+    Access initialised;
+    /// From where on others than the block's threads find it.
+    std::optional<analysis::Event> published;
+    bool isPublishedByWatched = false;
   };
   struct Stores {
-    analysis::Agent queue = 0;
+    /// Of what it reads of shared memory, and of what it writes.
+    analysis::Agent queue = 0, writes = 0;
     std::vector<Box> open;
-    std::deque<std::pair<analysis::Tick, std::vector<Box>>> committed;
+    using Groups = std::deque<std::pair<analysis::Tick, std::vector<Box>>>;
+    Groups committed, read;
   };
   /// Uses a barrier of this block.
   std::string use(analysis::Agent by, const analysis::Event &event, uint64_t address,
@@ -123,6 +143,10 @@ private:
   std::string useOpen(analysis::Agent by, const analysis::Event &event, uint64_t address,
                       Barrier *&barrier, Engines *&owner);
   std::string count(Barrier &barrier, int64_t bytes);
+  std::string checkPublished(analysis::Agent by, const analysis::Event &event, uint64_t address,
+                             const Barrier &barrier) const;
+  /// An engine's work tells all who wait for a barrier.
+  void end(Barrier &barrier, analysis::Agent queue, analysis::Tick tick) const;
   void end(Barrier &barrier);
   static void land(const Box &box);
   std::string accept(analysis::Agent by, uint64_t to, Engines &counting, uint64_t barrier,
@@ -142,7 +166,8 @@ private:
   uint64_t endedWords = 0;
   std::map<uint64_t, analysis::HappensBefore::Place> words;
   std::map<uint64_t, Barrier> barriers;
-  std::map<int, std::shared_ptr<Round>> rounds; ///< those that have not ended
+  /// Of barriers of some threads: those that have not ended, and the last that has.
+  std::map<int, std::shared_ptr<Round>> rounds, lastRounds;
   std::map<unsigned, Stores> stores;
 };
 

@@ -7,8 +7,9 @@ using namespace kiln::analysis;
 using namespace kiln::emulated;
 
 GlobalMemory::GlobalMemory(const std::vector<Range> &all, bool isChecked, bool hasBareBarriers,
-                           bool blockFencesWait, const Names &names)
-    : ranges(all), isChecked(isChecked), names(names), order(hasBareBarriers, blockFencesWait) {
+                           bool blockFencesWait, bool overlaps, const Names &names)
+    : ranges(all), isChecked(isChecked), overlaps(overlaps), names(names),
+      order(hasBareBarriers, blockFencesWait) {
   // Arguments may be of one array.
   for (Range &range : ranges)
     for (const Range &other : all)
@@ -18,6 +19,10 @@ GlobalMemory::GlobalMemory(const std::vector<Range> &all, bool isChecked, bool h
 Run GlobalMemory::begin(std::shared_ptr<HappensBefore> threads, unsigned threadsOfBlock,
                         const uint32_t first[3], const int64_t extents[3]) {
   programs.push_back({{first[0], first[1], first[2]}, {extents[0], extents[1], extents[2]}});
+  if (overlaps) {
+    programs.back().before = threads->addQueue("the launch in front of this one");
+    threads->close(programs.back().before);
+  }
   return order.begin(std::move(threads), threadsOfBlock);
 }
 
@@ -68,6 +73,10 @@ std::string GlobalMemory::describe(uint64_t address, int64_t bytes) const {
 
 //===- Accesses -----------------------------------------------------------------------------===//
 
+/// The launches in front of this one are a queue that has been given one thing.
+static constexpr Tick kOnlyTick = 1;
+static Event eventOfLaunch(Agent before) { return {before, kOnlyTick, Proxy::Generic}; }
+
 /// LowerToHost.h numbers scopes from the widest on.
 static Scope scopeOf(int kind) {
   return Scope(unsigned(Scope::Grid) - (unsigned(kind) >> GlobalMemory::ScopeShift & 3));
@@ -76,13 +85,19 @@ static Scope scopeOf(int kind) {
 std::string GlobalMemory::access(Run run, Agent thread, const Event &event, uint64_t address,
                                  int64_t bytes, int kind, const void *value) {
   const Range *range = find(address, bytes);
-  if (range && !range->isWritten)
-    return "";
   HappensBefore &threads = order.orderOf(run);
   bool isAtomic = kind & Atomic, reads = kind & Reads, writes = kind & Writes;
+  GridEvent own{run, event, thread, threads.getSite(), isAtomic};
+  if (overlaps && (!range || !range->argument.empty())) {
+    if (!threads.knows(thread, eventOfLaunch(programs[run].before)))
+      return describeLaunch(own, address, writes);
+    if (threads.isWatching() && threads.knowsByWatched(thread).done.get(programs[run].before))
+      threads.noteUse();
+  }
+  if (range && !range->isWritten)
+    return "";
   if (isAtomic && reads)
     order.look(run, thread, address, kind & Acquires, scopeOf(kind));
-  GridEvent own{run, event, thread, threads.getSite(), isAtomic};
   const void *present = reinterpret_cast<const void *>(address);
   bool isLate = threads.isQueue(event.agent) && writes;
   auto written = isLate ? underWay.find(address) : underWay.end();
@@ -104,7 +119,28 @@ void GlobalMemory::fence(Run run, Agent thread, int kind) {
   order.fence(run, thread, kind & Acquires, kind & Releases, scopeOf(kind));
 }
 
+void GlobalMemory::waitForLaunch(Run run, Agent thread) {
+  if (overlaps)
+    order.orderOf(run).end(programs[run].before, kOnlyTick, thread);
+}
+
 //===- What is wrong ------------------------------------------------------------------------===//
+
+std::string GlobalMemory::describeLaunch(const GridEvent &own, uint64_t address,
+                                         bool isWrite) const {
+  const char *noun = isWrite ? "write" : "read";
+  return std::string("a race: a ") + noun + " of " + placeOf(address) +
+         ", which the launch in front of this one may still use\n  this " + noun + ": " + who(own) +
+         "\n  missing: a wait for what runs in front of it ('griddepcontrol.wait'), by " +
+         nameOf(own.run, own.by) + " or by who tells it";
+}
+
+std::string GlobalMemory::placeOf(uint64_t address) const {
+  const Range *range = find(address, 1);
+  return "byte " + std::to_string(address - (range ? range->first : 0)) +
+         (range && !range->argument.empty() ? " of argument '" + range->argument + "'"
+                                            : " of global memory");
+}
 
 std::string GlobalMemory::nameOf(Run run, Agent thread) const {
   const Programs &of = programs[run];
@@ -125,10 +161,7 @@ std::string GlobalMemory::describe(const GridClash &clash, const GridEvent &own,
                                    bool isWrite) const {
   const char *what = own.isAtomic ? "an atomic access to" : isWrite ? "a write of" : "a read of";
   const char *noun = own.isAtomic ? "access" : isWrite ? "write" : "read";
-  const Range *range = find(clash.address, 1);
-  std::string place = "byte " + std::to_string(clash.address - (range ? range->first : 0)) +
-                      (range && !range->argument.empty() ? " of argument '" + range->argument + "'"
-                                                         : " of global memory");
+  std::string place = placeOf(clash.address);
   const GridEvent &other = clash.other;
   const char *others = clash.isRead ? "read" : other.isAtomic ? "access" : "write";
   std::string by = nameOf(other.run, other.by), missing;

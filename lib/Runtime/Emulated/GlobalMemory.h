@@ -28,7 +28,7 @@ class GlobalMemory {
 public:
   /// Nothing else is reached, if that is to be checked.
   GlobalMemory(const std::vector<Range> &ranges, bool isChecked, bool hasBareBarriers,
-               bool blockFencesWait, const Names &names);
+               bool blockFencesWait, bool overlaps, const Names &names);
 
   /// A cluster begins, whose programs are so many along each axis from the first on; it has ended.
   analysis::Run begin(std::shared_ptr<analysis::HappensBefore> order, unsigned threadsOfBlock,
@@ -52,6 +52,9 @@ public:
   void land(uint64_t address) { underWay.erase(address); }
   void fence(analysis::Run run, analysis::Agent thread, int kind);
   void fenceProxy(analysis::Run run, analysis::Agent thread) { order.fenceProxy(run, thread); }
+  /// A thread has waited for the launches in front of this one, which may use all of global memory
+  /// until then, if they overlap.
+  void waitForLaunch(analysis::Run run, analysis::Agent thread);
   /// A thread has waited for what it wrote.
   void publish(analysis::Run run, analysis::Agent thread) { order.publish(run, thread); }
   /// "4 bytes at byte 8 of argument 'x'", as far as it is known.
@@ -62,17 +65,20 @@ private:
   std::string describeNearest(uint64_t address, int64_t bytes) const;
   std::string describe(const analysis::GridClash &clash, const analysis::GridEvent &own,
                        bool isWrite) const;
+  std::string describeLaunch(const analysis::GridEvent &own, uint64_t address, bool isWrite) const;
+  std::string placeOf(uint64_t address) const;
   std::string nameOf(analysis::Run run, analysis::Agent thread) const;
   std::string who(const analysis::GridEvent &event) const;
 
   std::vector<Range> ranges;
-  const bool isChecked;
+  const bool isChecked, overlaps;
   const Names names;
   analysis::GridOrder order;
   analysis::GridHistory history{order};
   struct Programs {
     uint32_t first[3];
     int64_t extents[3];
+    analysis::Agent before = 0; ///< the launches in front of this one, if they overlap
   };
   std::vector<Programs> programs; ///< by run
   /// What engines will write, by where: several may be told to write the same.

@@ -14,7 +14,7 @@ static constexpr size_t kMostTold = 8;
 
 Grid::Grid(const Launch &launch, const int64_t extents[3])
     : launch(launch), global(launch.ranges, launch.checksGlobal, launch.hasBareBarriers,
-                             launch.blockFencesWait, launch.names),
+                             launch.blockFencesWait, launch.overlaps, launch.names),
       cluster{extents[0], extents[1], extents[2]}, turns(launch.seed) {
   for (int i = 0; i < 3; ++i)
     counts[i] = (launch.grid[i] + cluster[i] - 1) / cluster[i];

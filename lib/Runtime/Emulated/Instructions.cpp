@@ -16,21 +16,51 @@ static const Instruction kCommonInstructions[] = {
     {nullptr, false, nullptr},
 };
 
+/// Takes ".i32" or ".v4bf16" off the front; whether one was there.
+static bool consumeType(StringRef &text) {
+  StringRef rest = text;
+  unsigned count, bits;
+  if (!rest.consume_front("."))
+    return false;
+  if (rest.consume_front("v") && rest.consumeInteger(10, count))
+    return false;
+  if (!rest.consume_front("i") && !rest.consume_front("f") && !rest.consume_front("bf"))
+    return false;
+  if (rest.consumeInteger(10, bits) || bits % 8 != 0)
+    return false;
+  text = rest;
+  return true;
+}
+
+static bool takes(Suffix suffix, StringRef text) {
+  switch (suffix) {
+  case Suffix::None:
+    return text.empty();
+  case Suffix::Type:
+    return consumeType(text) && text.empty();
+  case Suffix::Types:
+    while (consumeType(text))
+      if (text.empty())
+        return true;
+    return false;
+  case Suffix::Shared:
+    return text == ".p3";
+  case Suffix::Rank:
+    return text.size() == 3 && text[0] == '.' && text[1] >= '1' && text[1] <= '5' && text[2] == 'd';
+  case Suffix::Shape:
+    return text.starts_with(".m64n");
+  }
+  return false;
+}
+
 const Instruction *findInstruction(const char *name) {
-  const Instruction *found = nullptr;
-  size_t longest = 0;
   for (const Instruction *list :
        {kWarpInstructions, kEngineInstructions, kTensorInstructions, kScaledInstructions,
         kWaveInstructions, kProductInstructions, kCommonInstructions})
-    for (; list->name; ++list) {
-      StringRef text = list->name, rest = name;
-      bool matches = rest.consume_front(text) && (rest.empty() || rest.front() == '.');
-      if (matches && text.size() > longest) {
-        longest = text.size();
-        found = list;
-      }
-    }
-  return found;
+    for (; list->name; ++list)
+      if (StringRef rest = name; rest.consume_front(list->name) && takes(list->suffix, rest))
+        return list;
+  return nullptr;
 }
 
 static double widen(const fltSemantics &format, unsigned width, uint64_t bits) {

@@ -29,14 +29,27 @@ struct Lanes {
   }
 };
 
+/// What stands behind an instruction's name: nothing, what LLVM adds for the types that it leaves
+/// open, or what one entry has for all of a kind.
+enum class Suffix : uint8_t {
+  None,
+  Type,   ///< of one value: ".v4i32"
+  Types,  ///< of several
+  Shared, ///< of a pointer to shared memory: ".p3"
+  Rank,   ///< of a tensor, from one to five: ".2d"
+  Shape,  ///< of a warp group's product: ".m64n128k16.f32.bf16.bf16"
+};
+
 struct Instruction {
-  /// LLVM's name without "llvm."; what the types of an overloaded one add to it may follow.
+  /// LLVM's name without "llvm.", and without the suffix.
   const char *name;
   /// Whether the lanes of a warp must all come to it.
   bool together;
   void (*execute)(const Lanes &lanes);
+  Suffix suffix = Suffix::None;
 };
 
+/// Null if none has just this name: what stands behind a known one makes another instruction.
 const Instruction *findInstruction(const char *name);
 
 // The lists, each ended by a null name.

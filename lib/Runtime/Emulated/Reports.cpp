@@ -147,6 +147,10 @@ private:
     if (order.isQueue(from.agent))
       return std::string(order.nameOf(from.agent)) + " has ended, but " + name(to) +
              " has neither waited for it nor heard of it from who has";
+    if (order.knowsReads(to, from))
+      return name(from.agent) +
+             " has told of it, but to its own block alone: of another one's writes "
+             "tell only an arrival and a wait whose scope is the cluster";
     if (order.hasTold(from))
       return name(from.agent) + " has since come to a barrier or told of its work otherwise, but " +
              name(to) + " has waited for none of that";
@@ -167,6 +171,24 @@ std::string kiln::emulated::describe(const HappensBefore &order, const Names &na
     return told;
   return names.clashes->add({uint32_t(clash.kind), access.site, other.site},
                             told + names.at(access.site));
+}
+
+std::string kiln::emulated::describeUnpublished(const HappensBefore &order, const Names &names,
+                                                Agent first, const Access &use,
+                                                const Access &initialised, uint64_t offset) {
+  constexpr uint32_t kind = 1 << 16; // of no clash
+  Report report(order, names, first);
+  bool isEngine = order.isQueue(use.event.agent);
+  std::string told =
+      "a race: a use of the barrier at byte " + std::to_string(offset) + " of shared memory by " +
+      (isEngine ? "an engine" : "another program of the cluster") + ", which " +
+      names.thread(initialised.by, first) +
+      " initialises; no fence of initialised barriers stands between the two\n"
+      "  this use: " +
+      report.who(use) + "\n  that initialisation: " + report.who(initialised) +
+      "\n  missing: a fence of initialised barriers ('fence.mbarrier_init'), by " +
+      names.thread(initialised.by, first) + " behind it and in front of what tells others of it";
+  return names.clashes ? names.clashes->add({kind, use.site, initialised.site}, told) : told;
 }
 
 std::string Clashes::add(const std::array<uint32_t, 3> &clash, const std::string &what) {

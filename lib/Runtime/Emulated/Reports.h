@@ -83,6 +83,12 @@ private:
 std::string describeAccess(const analysis::HappensBefore &order, const Names &names,
                            analysis::Agent first, const Access &access);
 
+/// What is wrong with a use of the barrier at an offset of shared memory, that no fence shows it
+/// though it was initialised.
+std::string describeUnpublished(const analysis::HappensBefore &order, const Names &names,
+                                analysis::Agent first, const Access &use, const Access &initialised,
+                                uint64_t offset);
+
 /// What is wrong with an access: its own event and the one that it clashes with, where and by whom,
 /// and what is missing between the two; or nothing, if the program goes on. `place` is as in "byte
 /// 4 of shared memory", `what` as in "a read of", `noun` as in "read"; the block whose memory it is

@@ -41,14 +41,18 @@ bool isBarrier(StringRef name) {
          name == "llvm.amdgcn.s.barrier";
 }
 
-/// Scheduling, priorities and registers, and the order of what here is done at once: nothing that a
-/// program can see.
+/// Scheduling, priorities, registers and caches: nothing that a program can see. Nor is the wait
+/// for LDS, whose reads are done at once here: the final code's is proven (tile-check-isa). The
+/// next launch, which may begin early, waits for all of this one.
 bool hasNoMeaning(StringRef name) {
-  return name.starts_with("llvm.amdgcn.s.wait.") || name.starts_with("llvm.amdgcn.sched.") ||
-         name == "llvm.amdgcn.s.setprio" || name.starts_with("llvm.amdgcn.iglp.") ||
-         name.starts_with("llvm.nvvm.setmaxnreg.") ||
-         name.starts_with("llvm.nvvm.fence.mbarrier_init.") ||
-         name.starts_with("llvm.nvvm.prefetch.") || name.starts_with("llvm.nvvm.griddepcontrol.");
+  return StringSwitch<bool>(name)
+      .Cases({"llvm.amdgcn.s.wait.dscnt", "llvm.amdgcn.s.setprio", "llvm.amdgcn.iglp.opt",
+              "llvm.amdgcn.sched.barrier", "llvm.amdgcn.sched.group.barrier",
+              "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32",
+              "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32", "llvm.nvvm.prefetch.tensormap.p0",
+              "llvm.nvvm.griddepcontrol.launch.dependents"},
+             true)
+      .Default(false);
 }
 
 class Lowering {
@@ -297,7 +301,7 @@ private:
       call.eraseFromParent();
       return Error::success();
     }
-    if (name.starts_with("llvm.amdgcn.make.buffer.rsrc")) {
+    if (name == "llvm.amdgcn.make.buffer.rsrc.p8.p1") {
       // A descriptor is where its base and size lie; each site makes one at a time.
       auto *pair = StructType::get(pointerType(), builder.getInt64Ty());
       Value *made = room(*call.getFunction(), pair);

@@ -87,7 +87,7 @@ def is_python(path: Path) -> bool:
     return path.suffix == ".py"
 
 
-def load_kernel(path: Path, name: str | None) -> Any:
+def load_kernel(path: Path, name: str | None, options: argparse.Namespace) -> Any:
     """The kernel of that name in a Python file, or its only one."""
     check_python(path)
     spec = importlib.util.spec_from_file_location("kiln_command_file", path)
@@ -106,8 +106,19 @@ def load_kernel(path: Path, name: str | None) -> Any:
     if name not in found:
         names = ", ".join(found) or "none"
         wanted = f"the kernel {name!r}" if name else "one kernel, or FILE:KERNEL"
-        raise Failure(f"expected {wanted} in {path}, got {names}")
+        more = "" if name else launches_itself(options)
+        raise Failure(f"expected {wanted} in {path}, got {names}{more}")
     return found[name]
+
+
+def launches_itself(options: argparse.Namespace) -> str:
+    """What else a Python file may have that is checked."""
+    if not getattr(options, "check", False):
+        return ""
+    return (
+        "; or a script that launches its kernels, under `if __name__ == '__main__':`, which is run "
+        "without --arg and without a kernel's name"
+    )
 
 
 def parse_type(text: str) -> Any:
@@ -229,9 +240,10 @@ def compile_python(
     if given:
         raise Failure(f"expected arguments of {kernel.__name__}, got {', '.join(given)}")
     if missing:
+        extents = "?" if arguments_are_types else "256"
         raise Failure(
             f"expected the types of {', '.join(missing)}, got none; for example "
-            f"--arg '{missing[0]}=f32[?]'"
+            f"--arg '{missing[0]}=f32[{extents}]'{launches_itself(options)}"
         )
     return kernel.compile(
         **types, **constants, target=options.target, _opt_level=options.opt_level,
@@ -300,7 +312,7 @@ def compile_file(options: argparse.Namespace, arguments_are_types: bool = True) 
         if is_python(path) and (options.from_stage or options.exact):
             raise Failure("expected --from and --exact with MLIR, got a Python file")
         if is_python(path):
-            return compile_python(load_kernel(path, name), options, arguments_are_types)
+            return compile_python(load_kernel(path, name, options), options, arguments_are_types)
         if (options.arg and arguments_are_types) or options.set:
             raise Failure("expected --arg and --set with a Python kernel, got MLIR")
         return compile_mlir(path, name, options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ _EXAMPLES = """examples:
   kiln run add.kiln --arg a=x.npy --arg n=7    a compiled kernel, on an array of a file
   kiln run add.kiln --device emu:CHIP          where a kernel for that chip can run
   kiln run k.py:add --device emu:CHIP --check --arg 'a=f32[4096]'   a kernel of a Python file
+  kiln run k.py --device emu:CHIP --check      the script, with all of its launches there
   kiln run gemm.mlir --size a=512x256 --size b=256x128 --size c=512x128 --repeat 20"""
 
 
@@ -56,9 +58,11 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
 
 
 def handle(options: argparse.Namespace) -> None:
-    path, _ = split_name(options.file)
+    path, name = split_name(options.file)
     if options.check:
-        check(options)
+        is_script = is_python(path) and not (name or _says_what_to_launch(options))
+        if not (is_script and check_script(path, options)):
+            check(options)
     elif is_python(path):
         if options.device or options.target:
             raise Failure(
@@ -70,6 +74,42 @@ def handle(options: argparse.Namespace) -> None:
         _run_kernel(options)
 
 
+def _says_what_to_launch(options: argparse.Namespace) -> bool:
+    return any((options.arg, options.size, options.value, options.set, options.grid))
+
+
+def check_script(path: Path, options: argparse.Namespace) -> bool:
+    """Runs a script whose launches all go to an emulated chip; whether it launches anything."""
+    import os
+
+    from kiln.runtime.emulation import Profile, profiled, spell_work
+    from kiln.runtime.hooks import LaunchEvent, launched_on
+
+    require_emulated(options)
+    done: dict[str, list[Counter[str]]] = {}
+
+    def note(event: LaunchEvent) -> None:
+        if event.error is None:
+            profile = Profile(event.compiled.executable, event.kernel, options.device)
+            done.setdefault(event.kernel, []).append(profile.work())
+
+    os.environ["KILN_AUTOTUNE"] = "0"  # steps are no times
+    with profiled(), launched_on(options.device, note):
+        _run_script(path, options.script_args)
+    for name, launches in done.items():
+        total = sum(launches[1:], launches[0])
+        times = f"{len(launches)} launches, " if len(launches) > 1 else ""
+        work = spell_work(Counter({what: total[what] for what in launches[0]}))
+        print(f"{name} on {options.device}: {times}{work}; nothing is wrong")
+    return bool(done)
+
+
+def require_emulated(options: argparse.Namespace) -> None:
+    if not (options.device or "").startswith("emu:"):
+        got = options.device or "none"
+        raise Failure(f"expected --device emu:<chip>, an emulated chip, got {got}")
+
+
 def check(options: argparse.Namespace) -> None:
     """Runs a kernel on an emulated chip; what is wrong with it ends the command."""
     print(f"{launch_emulated(options).summary()}; nothing is wrong")
@@ -79,9 +119,7 @@ def launch_emulated(options: argparse.Namespace) -> Any:
     """What one launch on an emulated chip did."""
     from kiln.runtime.emulation import Profile, profiled
 
-    if not (options.device or "").startswith("emu:"):
-        got = options.device or "none"
-        raise Failure(f"expected --device emu:<chip>, an emulated chip, got {got}")
+    require_emulated(options)
     launch = Launch(options)
     with profiled():
         launch()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,6 +45,11 @@ def profiled() -> Iterator[None]:
             os.environ[_VARIABLE] = before
 
 
+def spell_work(work: Counter[str]) -> str:
+    steps, *others = (f"{count} {what}" for what, count in work.items())
+    return f"{steps}; of warps {', '.join(others)}"
+
+
 class Profile:
     """What the last launch of an executable did."""
 
@@ -56,15 +62,25 @@ class Profile:
         """Instructions of warps of some classes."""
         return sum(s.get("warps", 0) for s in self.told["sites"] if s["class"] in classes)
 
+    def work(self) -> Counter[str]:
+        """What was run, and so checked: steps of threads, the rest of warps."""
+        memory = [c for c in CLASSES if c.startswith(("global", "shared", "tensor"))]
+        return Counter(
+            {
+                "steps": self.told["steps"],
+                "accesses": self.count(*memory),
+                "barriers and waits": self.count("barrier", "wait"),
+                "copies": self.count("copy"),
+                "products": self.count("product"),
+            }
+        )
+
     def summary(self) -> str:
         """One line: what was run, and so checked."""
         told = self.told
-        memory = [c for c in CLASSES if c.startswith(("global", "shared", "tensor"))]
-        barriers = self.count("barrier", "wait")
         return (
             f"{self.name} on {self.device}: {told['clusters']} × {told['threads']} threads, "
-            f"{told['steps']} steps; of warps {self.count(*memory)} accesses, {barriers} barriers "
-            f"and waits, {self.count('copy')} copies, {self.count('product')} products"
+            f"{spell_work(self.work())}"
         )
 
     def lines(self) -> dict[tuple[str, int], dict[str, Any]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +36,7 @@ class LaunchEvent:
 
 Hook = Callable[[LaunchEvent], None]
 _hooks: list[tuple[Hook | None, Hook | None]] = []
+_devices: list[str] = []  # the last is that of every launch, whatever its call says
 
 
 class HookHandle:
@@ -70,6 +72,23 @@ def on_launch(before: Hook | None = None, after: Hook | None = None) -> HookHand
     _hooks.append(pair)
     _native.set_active_hooks(len(_hooks))
     return HookHandle(pair)
+
+
+@contextmanager
+def launched_on(device: str, after: Hook) -> Iterator[None]:
+    """Every launch inside runs on a device, wherever its arrays are and whatever its call says,
+    and is told to `after`."""
+    with on_launch(after=after):
+        _devices.append(device)
+        try:
+            yield
+        finally:
+            _devices.pop()
+
+
+def placed(keywords: dict[str, Any]) -> dict[str, Any]:
+    """A launch's keywords, with the device of all."""
+    return {**keywords, "_device": _devices[-1]} if _devices else keywords
 
 
 def run(event: LaunchEvent, launch: Callable[[], None]) -> None:

@@ -294,6 +294,7 @@ class KernelHalf:
         half.launcher._launch(config, leaves, kept)
 
     def launch_with_hooks(self, config: Any, args: list, keywords: dict[str, Any]) -> None:
+        keywords = hooks.placed(keywords)
         compiled = self.compiled_for(config, args, keywords)
         names = [p.name for p in self.parameters if not p.keyword_only]
         arguments = dict(zip(names, args, strict=False))

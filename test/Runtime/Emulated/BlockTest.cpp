@@ -63,7 +63,7 @@ std::string run(void (*kernel)(const uint64_t *), unsigned threads = 64, uint64_
   launch.stackBytes = stackBytes;
   launch.kernel = kernel;
   launch.slots = nullptr;
-  launch.threads = threads;
+  launch.threads = launch.names.threads = threads;
   launch.warpSize = 32;
   launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
   auto first = reinterpret_cast<uint64_t>(copied);
@@ -92,12 +92,14 @@ uint64_t ownWord(int word) { return uint64_t(kiln_emulated_shared()) + 4 * word;
 void fenceProxy() {
   kiln_emulated_instruction("nvvm.fence.proxy.async.shared_cta", nullptr, nullptr, 14);
 }
-void initBarrier(uint32_t arrivals) {
+void initBarrier(uint32_t arrivals, bool publishes = true) {
   struct {
     uint64_t barrier;
     uint32_t arrivals;
   } operands{ownWord(0), arrivals};
   kiln_emulated_instruction("nvvm.mbarrier.init.shared", &operands, nullptr, 8);
+  if (publishes)
+    kiln_emulated_instruction("nvvm.fence.mbarrier_init.release.cluster", nullptr, nullptr, 16);
   fenceProxy();
 }
 void arriveAt(uint32_t other) {
@@ -201,7 +203,7 @@ TEST(Block, MatricesOfWarpsMeet) {
       void *row;
       uint32_t pair;
     } operands{shared() + 16 * (thread() % 8) + offset, isSame ? 7u : uint32_t(thread())};
-    kiln_emulated_instruction("nvvm.stmatrix.sync.aligned.m8n8.x1.b16", &operands, nullptr, 5);
+    kiln_emulated_instruction("nvvm.stmatrix.sync.aligned.m8n8.x1.b16.p3", &operands, nullptr, 5);
   };
   isSame = true;
   EXPECT_EQ(run(kernel), "");
@@ -479,6 +481,36 @@ void getTwice(const uint64_t *) {
   meetCluster();
 }
 } // namespace
+
+TEST(Cluster, ABarrierIsReachedBehindItsFenceAlone) {
+  auto isAnother = [](const uint64_t *) {
+    initBarrier(2, /*publishes=*/false);
+    meetCluster();
+    arriveAt(0);
+  };
+  EXPECT_THAT(runPair(isAnother),
+              HasSubstr("a use of the barrier at byte 0 of shared memory by another program of the "
+                        "cluster, which thread 0 (warp 0) initialises; no fence"));
+  auto isEngine = [](const uint64_t *) {
+    initBarrier(1, /*publishes=*/false);
+    meetCluster();
+    expectBytes();
+    copyToBoth();
+  };
+  EXPECT_THAT(runPair(isEngine), HasSubstr("shared memory by an engine, which thread 0 (warp 0) "));
+  // Of its own block the threads find it without one.
+  EXPECT_EQ(run(
+                [](const uint64_t *) {
+                  if (thread() == 0)
+                    initBarrier(1, /*publishes=*/false);
+                  kiln_emulated_barrier(1);
+                  if (thread() == 1)
+                    arriveAt(0);
+                  waitBarrier(0);
+                },
+                2),
+            "");
+}
 
 TEST(Cluster, ABoxComesToAllWhoHaveReadWhatWasThere) { EXPECT_EQ(runPair(getTwice<true>), ""); }
 

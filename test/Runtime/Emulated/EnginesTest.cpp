@@ -19,6 +19,11 @@ protected:
   std::string look(SharedMemory &at, uint64_t offset, int64_t bytes) {
     return at.access(0, reinterpret_cast<uint64_t>(at.data()) + offset, bytes, 1, nullptr);
   }
+  /// Engines and other programs find what the first thread wrote, and initialised.
+  void publish() {
+    order->fence(0);
+    engines.fenceBarriers(0);
+  }
   uint64_t at(uint64_t offset) { return reinterpret_cast<uint64_t>(memory().data()) + offset; }
   /// Rows of 64 16-bit numbers, each 1000 times its row and its column.
   TensorMap map(int64_t rows, unsigned swizzle) {
@@ -109,9 +114,49 @@ TEST_F(EnginesTest, ABoxCountsAtABarrierThatItsEngineFinds) {
   EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
   EXPECT_NE(engines.startLoad(0, at(1024), at(0), view, place).find("no fence of the proxy"),
             std::string::npos);
-  order->fence(0);
+  publish();
   EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
   EXPECT_NE(engines.initBarrier(0, at(0), 1), "") << "it has not landed";
+}
+
+TEST_F(EnginesTest, ABoxCountsAtABarrierThatAFencePublishes) {
+  TensorMap view = map(12, 128);
+  const int32_t place[] = {0, 0};
+  EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
+  engines.fenceBarriers(0);
+  EXPECT_EQ(engines.initBarrier(0, at(8), 1), "");
+  order->fence(0);
+  engines.fenceBarriers(1);
+  EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
+  EXPECT_EQ(engines.startLoad(0, at(2048), at(8), view, place),
+            "a race: a use of the barrier at byte 8 of shared memory by an engine, which thread 0 "
+            "(warp 0) initialises; no fence of initialised barriers stands between the two\n"
+            "  this use: a copy of a box started by thread 0 (warp 0), by the asynchronous proxy\n"
+            "  that initialisation: thread 0 (warp 0)\n"
+            "  missing: a fence of initialised barriers ('fence.mbarrier_init'), by thread 0 (warp "
+            "0) behind it and in front of what tells others of it");
+}
+
+TEST_F(EnginesTest, AnArrivalForABlockTellsAnotherOneOnlyWhatItHasRead) {
+  static SharedMemory other;
+  ASSERT_TRUE(other.data());
+  other.reset(16384, order, 64, Names{nullptr, nullptr, 64, 32});
+  Engines second{other};
+  engines.join({&engines, &second}, 0);
+  second.join({&engines, &second}, 1);
+  for (Reach tells : {Reach::Block, Reach::Cluster})
+    for (Reach hears : {Reach::Block, Reach::Cluster}) {
+      memory().reset(16384, order, 0, Names{nullptr, nullptr, 64, 32});
+      EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
+      publish();
+      order->meet({0, 64});
+      kiln::analysis::Event before = order->now(64);
+      EXPECT_EQ(second.arrive(0, at(0), 0, tells), "");
+      engines.hear(0, at(0), hears);
+      bool isWide = tells == Reach::Cluster && hears == Reach::Cluster;
+      EXPECT_EQ(order->knows(0, before), isWide);
+      EXPECT_TRUE(order->followsRead(0, order->now(0), before));
+    }
 }
 
 TEST_F(EnginesTest, OneArrivalTooManyIsFound) {
@@ -126,7 +171,7 @@ TEST_F(EnginesTest, ABoxLandsWhenItsBarrierIsWaitedFor) {
   EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
   EXPECT_EQ(engines.arrive(0, at(0), 1024), "");
   EXPECT_NE(engines.startLoad(0, at(1024), at(0), view, place).find("no fence"), std::string::npos);
-  order->fence(0);
+  publish();
   EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
   EXPECT_NE(look(memory(), 1024, 2).find("still under way"), std::string::npos);
   EXPECT_TRUE(engines.poll(at(0), 0));
@@ -157,7 +202,7 @@ TEST_F(EnginesTest, ABoxMayCountAtTheBarrierOfThePairsOtherBlock) {
                 .find("a use of the barrier at byte 0 of shared memory, which thread 0 writes; "
                       "nothing orders"),
             std::string::npos);
-  order->fence(0);
+  publish();
   order->meet({0, 64});
   // Bytes may come before they are announced.
   EXPECT_EQ(second.startLoadsOfPairs(0, there + 1024, at(0), view, place, 0b10), "");
@@ -181,7 +226,7 @@ TEST_F(EnginesTest, ABoxOfFewerBytesThanAnnouncedEndsNoPhase) {
   TensorMap view = map(16, 128);
   const int32_t place[] = {0, 0};
   EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
-  order->fence(0);
+  publish();
   EXPECT_EQ(engines.arrive(0, at(0), 2048), "");
   EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
   EXPECT_FALSE(engines.poll(at(0), 0));
@@ -209,10 +254,36 @@ TEST_F(EnginesTest, AStoreReadsItsBufferWhenItIsWaitedFor) {
   EXPECT_EQ(numbers[11][0], 11000);
 }
 
+TEST_F(EnginesTest, AStoreThatWasReadHasNotBeenWritten) {
+  TensorMap view = map(16, 0);
+  const int32_t place[] = {0, 8};
+  GlobalMemory global({{view.address, view.address + sizeof(numbers), "c"}}, true, false, true,
+                      false, memory().getNames());
+  const uint32_t first[3] = {};
+  const int64_t extents[3] = {1, 1, 1};
+  kiln::analysis::Run run = global.begin(order, 64, first, extents);
+  engines.reset(global, run);
+  uint8_t zeros[1024] = {};
+  ASSERT_EQ(memory().access(3, at(0), sizeof(zeros), 2, zeros), "");
+  order->fence(3);
+  auto readBack = [&] {
+    return global.access(run, 3, order->now(3), view.address + 8 * 128, 2, GlobalMemory::Reads,
+                         nullptr);
+  };
+  EXPECT_EQ(engines.startStore(3, at(0), view, place), "");
+  engines.commitStores(3);
+  engines.waitStores(3, 0, /*areReadAlone=*/true);
+  EXPECT_EQ(memory().access(3, at(0), 4, 2, nullptr), "") << "its place is free again";
+  EXPECT_NE(readBack().find("a store of a box"), std::string::npos);
+  EXPECT_EQ(engines.finish(), "") << "the program may end";
+  engines.waitStores(3, 0);
+  EXPECT_EQ(readBack(), "");
+}
+
 TEST_F(EnginesTest, ABoxBeginsWhereItsRowsRepeat) {
   const int32_t place[5] = {};
   EXPECT_EQ(engines.initBarrier(0, at(0), 1), "");
-  order->fence(0);
+  publish();
   uint64_t free = 0; // in which no box lies yet
   for (auto [swizzle, apart] : {std::pair(0u, 128), std::pair(32u, 256), std::pair(128u, 1024)}) {
     TensorMap view = map(8, swizzle);
@@ -230,6 +301,24 @@ TEST_F(EnginesTest, SomeThreadsMeet) {
   engines.come(2, 2, 3);
   EXPECT_TRUE(first->hasEnded);
   EXPECT_NE(engines.come(1, 2, 3), first);
+}
+
+TEST_F(EnginesTest, ABarrierIsOfOneGroupOfThreadsAtATime) {
+  EXPECT_EQ(engines.checkComing(0, 2, 2), "");
+  auto first = engines.come(0, 2, 2);
+  EXPECT_EQ(engines.checkComing(1, 2, 2), "");
+  EXPECT_EQ(engines.checkComing(1, 2, 3),
+            "a use of barrier 2 as one of 3 threads, to which others come as one of 2");
+  engines.come(1, 2, 2);
+  engines.leave(0, *first);
+  EXPECT_EQ(engines.checkComing(0, 2, 2), "") << "again";
+  EXPECT_EQ(engines.checkComing(3, 2, 2),
+            "a use of barrier 2 which other threads use, and nothing orders the two\n"
+            "  that use: thread 0 (warp 0)\n"
+            "  missing: a barrier of its own, or one that both come to between");
+  EXPECT_EQ(engines.checkComing(3, 1, 2), "");
+  order->meet({0, 3});
+  EXPECT_EQ(engines.checkComing(3, 2, 2), "");
 }
 
 TEST_F(EnginesTest, WhoGoesOnLateKnowsOfItsOwnRoundAlone) {

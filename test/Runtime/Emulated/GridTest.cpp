@@ -140,3 +140,37 @@ TEST_F(GridTest, ProgramsThatWaitForNobodyRunOneAfterAnother) {
             "");
   EXPECT_EQ(used.size(), 1u);
 }
+
+namespace {
+void read(const int32_t &word) {
+  kiln_emulated_access(const_cast<int32_t *>(&word), 4, kReads, nullptr, 4);
+}
+void waitForLaunch() { kiln_emulated_instruction("nvvm.griddepcontrol.wait", nullptr, nullptr, 5); }
+} // namespace
+
+TEST_F(GridTest, WhatTheLaunchInFrontMayUseIsWaitedFor) {
+  auto none = [](const uint64_t *) { read(values[program()]); };
+  auto own = [](const uint64_t *) { waitForLaunch(), read(values[program()]); };
+  auto told = [](const uint64_t *) {
+    if (thread() == 1)
+      waitForLaunch();
+    kiln_emulated_barrier(3);
+    read(values[program()]);
+  };
+  auto other = [](const uint64_t *) {
+    if (thread() == 1)
+      waitForLaunch();
+    read(values[program()]);
+  };
+  EXPECT_EQ(run(none), "") << "they do not overlap";
+  launch.overlaps = true;
+  for (bool isWritten : {true, false}) {
+    launch.ranges[1].isWritten = isWritten;
+    EXPECT_EQ(run(own), "");
+    EXPECT_EQ(run(told), "");
+    EXPECT_THAT(run(none), HasSubstr("a read of byte 0 of argument 'values', which the launch in "
+                                     "front of this one may still use"));
+    EXPECT_THAT(run(other), HasSubstr("a wait for what runs in front of it "
+                                      "('griddepcontrol.wait'), by thread 0 (warp 0) of program"));
+  }
+}

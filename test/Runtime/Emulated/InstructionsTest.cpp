@@ -1,19 +1,87 @@
 // Instructions by name, on operands set by hand.
 #include "Instructions.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/Support/Regex.h"
 #include "gtest/gtest.h"
+#include <set>
+#include <string>
 #include <vector>
 
 using namespace kiln::emulated;
 
-TEST(Instructions, TheLongestNameThatFitsIsFound) {
+TEST(Instructions, NamesAreWhole) {
   ASSERT_TRUE(findInstruction("nvvm.shfl.sync.bfly.i32"));
   EXPECT_FALSE(findInstruction("nvvm.shfl.sync.bfly"));
   EXPECT_FALSE(findInstruction("nvvm.shfl.sync.bfly.i32x"));
+  EXPECT_FALSE(findInstruction("nvvm.shfl.sync.bfly.i32.p3"));
   const Instruction *wide = findInstruction("amdgcn.wmma.f32.16x16x16.f16.v8f32.v16f16");
   const Instruction *narrow = findInstruction("amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16");
   ASSERT_TRUE(wide && narrow);
   EXPECT_NE(wide, narrow);
+}
+
+TEST(Instructions, WhatStandsBehindAKnownNameMakesAnotherInstruction) {
+  for (const char *name :
+       {"amdgcn.raw.ptr.buffer.load.async.lds", "amdgcn.raw.ptr.buffer.load.format.v4f32",
+        "amdgcn.raw.ptr.buffer.store.format.v4f32", "amdgcn.raw.ptr.buffer.load",
+        "amdgcn.raw.ptr.buffer.load.p3", "amdgcn.permlanex16.var", "amdgcn.s.sleep.var",
+        "amdgcn.ds.bpermute.fi.b32", "amdgcn.update.dpp.i64",
+        "nvvm.cp.async.bulk.tensor.g2s.tile.gather4.2d", "nvvm.cp.async.bulk.tensor.g2s.tile",
+        "nvvm.cp.async.bulk.tensor.s2g.tile.scatter4.2d", "nvvm.cp.async.bulk.tensor.s2g.tile.6d",
+        "nvvm.tcgen05.mma.shared.disable_output_lane.cg1", "nvvm.tcgen05.mma.tensor.ashift",
+        "nvvm.tcgen05.mma.shared.scale_d", "nvvm.ff.to.e4m3x2.rn.relu",
+        "nvvm.barrier.cluster.arrive.relaxed", "nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p0"})
+    EXPECT_FALSE(findInstruction(name)) << name;
+  for (const char *name :
+       {"amdgcn.raw.ptr.buffer.load.v4i32", "amdgcn.raw.ptr.buffer.store.bf16",
+        "amdgcn.permlanex16.i32", "nvvm.cp.async.bulk.tensor.g2s.tile.5d",
+        "nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3", "kiln.wgmma.m64n8k16.f32.bf16.bf16",
+        "amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v6i32"})
+    EXPECT_TRUE(findInstruction(name)) << name;
+}
+
+/// Whatever LLVM adds to the name of one of its intrinsics, an instruction is found by all of its
+/// name, but for types, pointers to shared memory and ranks; and each that is known is one of
+/// LLVM's.
+TEST(Instructions, OnlyThoseThatAreListedAreFoundAmongAllOfLLVM) {
+  using namespace llvm;
+  Regex types("^(\\.(v[0-9]+)?(i|f|bf)[0-9]+|\\.p3)*$"), rank("^\\.[1-5]d$");
+  std::set<const Instruction *> seen;
+  unsigned asked = 0;
+  for (unsigned id = 1; id < Intrinsic::num_intrinsics; ++id) {
+    StringRef base = Intrinsic::getBaseName(Intrinsic::ID(id));
+    base.consume_front("llvm.");
+    if (!base.starts_with("nvvm.") && !base.starts_with("amdgcn."))
+      continue;
+    ++asked;
+    for (StringRef suffix :
+         {"", ".i16", ".i32", ".f32", ".f64", ".v2i32", ".v4i16", ".v4i32", ".p0", ".p3",
+          ".v8i32.v8i32", ".v8f32.v2i32", ".v8i32.v4i32", ".v8i32.v2i32", ".v8f32.v16f16",
+          ".v8f32.v16i16", ".v8f32.v8f16", ".v8f32.v8i16", ".p0.p3"}) {
+      std::string name = base.str() + suffix.str();
+      const Instruction *found = findInstruction(name.c_str());
+      if (!found)
+        continue;
+      seen.insert(found);
+      StringRef known = found->name, rest = base;
+      EXPECT_TRUE(known.consume_front(base)
+                      ? types.match(known) && types.match(suffix)
+                      : rest.consume_front(known) && rank.match(rest) && suffix.empty())
+          << name << " is taken for " << found->name;
+    }
+  }
+  EXPECT_GT(asked, 3000u);
+  for (const Instruction *list : {kWarpInstructions, kEngineInstructions, kTensorInstructions,
+                                  kScaledInstructions, kWaveInstructions, kProductInstructions})
+    for (; list->name; ++list) {
+      StringRef name = list->name;
+      // The form without scales has a name of its own (LowerToHost.cpp).
+      bool isMade = name.starts_with("kiln.") ||
+                    (name.starts_with("amdgcn.mfma.f32.") && name.ends_with("f8f6f4"));
+      EXPECT_TRUE(isMade || seen.count(list)) << list->name << " is no intrinsic of LLVM's";
+    }
 }
 
 TEST(Instructions, HalvesAreRead) {

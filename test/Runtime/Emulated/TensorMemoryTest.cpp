@@ -17,6 +17,7 @@ protected:
     barrier = reinterpret_cast<uint64_t>(shared.data());
     ASSERT_EQ(engines->initBarrier(0, barrier, 1), "");
     order->fence(0);
+    engines->fenceBarriers(0);
     memory = std::make_unique<TensorMemory>(*engines);
     memory->reset();
     ASSERT_EQ(memory->useFor(1), "");

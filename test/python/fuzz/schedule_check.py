@@ -34,6 +34,8 @@ INTERNAL = re.compile(
 # What of the schedule stage holds decisions against one another; more of it is in known_refusals.
 CHECKS = ("tile-decide-stages", "tile-check-schedule")
 REFUSAL = re.compile(r"('[\w.]+' (op )?)?(expected |is not supported on \S+ yet: expected )")
+# Of a tile along each axis, as far as it is made smaller.
+LEAST = 16
 # The seconds after which a GPU's kernel is one that never ends.
 PATIENCE = 30
 
@@ -228,6 +230,9 @@ def reduced(case: Case):
             if decisions.get(name, 0) > (name == "depth"):
                 less = decisions | {name: decisions[name] - 1}
                 yield replace(case, pins=case.pins | {at: less})
+    for name in ("M", "N", "K", "B", "D"):
+        if (value := case.form.get(name, 0)) > LEAST:
+            yield replace(case, form=case.form | {name: max(value // 2, LEAST)})
     for number, size in enumerate(case.sizes):
         for name, value in size.items():
             step = case.form.get(

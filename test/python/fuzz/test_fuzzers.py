@@ -8,7 +8,9 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ import pipelines  # noqa: E402
 import programs  # noqa: E402
 import protocol  # noqa: E402
 import schedules  # noqa: E402
+import subjects  # noqa: E402
 from campaign import Campaign  # noqa: E402
 from worker import Worker  # noqa: E402
 
@@ -207,8 +210,20 @@ def test_a_soak_asks_for_a_chip_that_schedules_are_drawn_for(tmp_path):
     assert done.returncode == 1 and "expected a device whose chip is one of" in done.stderr
 
 
+class Judge:
+    """Stands for processes that check cases: of those that `fails` one thing is said, of others nothing."""
+
+    def __init__(self, fails, said):
+        self.fails, self.said, self.worker = fails, said, SimpleNamespace(seconds=60)
+
+    impatient = schedules.Checker.impatient
+
+    def check(self, case, device):
+        return case, self.said if self.fails(case) else ""
+
+
 def test_a_hang_is_ended_and_named(tmp_path):
-    """By the seed, without a try to shrink it; and the next job runs."""
+    """By the seed, and by a smaller case that hangs as well; and the next job runs."""
     with Worker(str, stall, tmp_path / "log", seconds=1, rounds=1) as worker:
         assert worker.attempt(0) == "0"
         said = worker.attempt(60)
@@ -217,10 +232,14 @@ def test_a_hang_is_ended_and_named(tmp_path):
     import schedule_writer
 
     campaign = Campaign("soak", BUILD, tmp_path, SEED, 0, ROOT, [])
-    case = schedule_writer.write(77, "sm_90a")
-    schedules.report(campaign, None, case, "cuda:0", said)
+    case = schedule_writer.write(77, "sm_90a", "product")
+    case.pins["x"] = {"atom": "tma", "depth": 3}
+    judge = Judge(lambda case: case.pins.get("x", {}).get("depth", 0) > 1, said)
+    schedules.report(campaign, judge, case, "cuda:0", said)
     assert [each.what for each in campaign.findings] == [f"seed 77, cuda:0, {case.kernel}: {said}"]
-    assert b"check(CASE, 'cuda:0')" in campaign.findings[0].text
+    text = campaign.findings[0].text
+    assert b"check(CASE, 'cuda:0')" in text and b"\n    {'x': {'depth': 2}},\n" in text
+    assert judge.worker.seconds == 60
 
 
 def test_what_a_campaign_finds_is_shrunk_by_itself(tmp_path):
@@ -231,17 +250,56 @@ def test_what_a_campaign_finds_is_shrunk_by_itself(tmp_path):
     def is_copied(case):
         return case.pins.get("x", {}).get("atom") == "cp_async"
 
-    class Checker:
-        def check(self, case, device):
-            return case, "wrong numbers: expected 1" if is_copied(case) else ""
-
+    judge = Judge(is_copied, "wrong numbers: expected 1")
     drawn = (schedule_writer.write(seed, "sm_80", "product") for seed in itertools.count())
     case = next(c for c in drawn if is_copied(c) and len(c.pins) > 3 and len(c.sizes) == 2)
     campaign = Campaign("soak", BUILD, tmp_path, SEED, 0, ROOT, [])
-    schedules.report(campaign, Checker(), case, None, "wrong numbers: expected 1")
+    schedules.report(campaign, judge, case, None, judge.said)
     (found,) = tmp_path.glob("*.py")
     text = found.read_text()
     assert "\n    {'x': {'atom': 'cp_async'}},\n" in text and text.count("'rounds': ") == 1
+
+
+@pytest.mark.parametrize("question", ["mutants like", "order of case"])
+def test_what_a_soak_finds_of_a_random_schedule_is_shrunk(question):
+    """A mutant that is not found, and an order that is accused; a process that ends counts as one."""
+    sys.path[:0] = [str(schedules.TESTS)]
+    import schedule_writer
+
+    case = schedule_writer.write(77, "sm_90a", "product")
+    case.pins["x"] = {"atom": "tma", "depth": 3}
+    asked = []
+
+    def attempt(job):
+        asked.append(job[0])
+        is_deep = job[1].pins.get("x", {}).get("depth", 0) > 1
+        return f"without 'order' of line {len(asked)}" if is_deep else ""
+
+    subject, worker = SimpleNamespace(case=case), SimpleNamespace(attempt=attempt)
+    if question == "mutants like":
+        mutant = SimpleNamespace(what="without 'order' of line 12")
+        text, suffix = subjects.shrunk_mutant(worker, subject, mutant)
+    else:
+        text, suffix = subjects.shrunk_order(worker, subject, 7)
+        assert "KILN_EMULATED_SEED=7" in text
+    assert set(asked) == {question} and suffix == ".py"
+    assert (
+        "\n    {'x': {'depth': 2}},\n" in text and "here: without" in text or "7: without" in text
+    )
+
+
+def test_of_a_pinned_kernel_that_is_accused_the_launch_is_named():
+    """The others are left out."""
+
+    @dataclass
+    class Pinned:
+        text: str
+        runs: list
+        case: object = None
+
+    worker = SimpleNamespace(attempt=lambda job: "a race" if 2 in job[1].runs else "")
+    text, suffix = subjects.shrunk_order(worker, Pinned("module {}", [1, 2, 3]), 5)
+    assert (text, suffix) == ("// KILN_EMULATED_SEED=5, by each of [2]\nmodule {}", ".mlir")
 
 
 def stall(_, seconds):

@@ -6,6 +6,7 @@ import re
 import struct
 import subprocess
 import sys
+import textwrap
 import zlib
 from pathlib import Path
 from xml.etree import ElementTree
@@ -399,6 +400,82 @@ def test_check_says_what_was_checked(kiln_command, tmp_path):
     assert text.startswith("add on emu:sm_90a: 1 × ")
     assert text.endswith("nothing is wrong\n")
     assert "steps; of warps" in text
+
+
+def test_check_of_an_example_as_it_stands(kiln_command):
+    """The command that the documentation tells of: the example's own launches run on the chip."""
+    example = Path(__file__).resolve().parents[3] / "examples/05_matmul.py"
+    for chip in ("sm_90a", "gfx942"):
+        text = succeeded(kiln_command("run", example, "--device", f"emu:{chip}", "--check"))
+        lines = text.splitlines()
+        assert sum(line.startswith("matmul NN, ") for line in lines) == 6, "the script's own"
+        told = rf"matmul on emu:{chip}: 24 launches, (\d+) steps; of warps .*; nothing is wrong"
+        steps = re.fullmatch(told, lines[-1])
+        assert steps and int(steps[1]) > 10_000, text
+
+
+SCRIPT = """
+import sys
+import kiln
+import numpy as np
+
+
+@kiln.kernel
+def scale(x: kiln.View, flags: kiln.View):
+    i = kiln.grid(x.shape[0])
+    x[i] = x[i] * 2.0
+
+
+@kiln.kernel
+def relay(x: kiln.View, flags: kiln.View):
+    i = kiln.grid(x.shape[0])
+    if i > 0:
+        while kiln.atomic_add(flags, (i - 1,), 0, order="relaxed") != 7:
+            pass
+        x[i] = x[i] + x[i - 1]
+    kiln.atomic_exchange(flags, (i,), 7, order="release")
+
+
+"""
+LAUNCHES = """x = np.ones(4, np.float32)
+for kernel in (scale, scale, *([relay] if "wrong" in sys.argv else [])):
+    kernel.options(device="cpu")(x, np.zeros(4, np.int32))
+print(x.tolist())
+"""
+
+
+def test_check_of_a_script_runs_its_launches_on_the_chip(kiln_command, tmp_path):
+    """Wherever they would run, whether under a condition or not; what is wrong ends it."""
+    file, command = (
+        tmp_path / "script.py",
+        ("run", "--device", "emu:sm_90a", "--check", "script.py"),
+    )
+    guarded = "if __name__ == '__main__':\n" + textwrap.indent(LAUNCHES, "    ")
+    for launches in (LAUNCHES, guarded):
+        file.write_text(SCRIPT + launches)
+        text = succeeded(kiln_command(*command))
+        assert text.startswith("[4.0, 4.0, 4.0, 4.0]\nscale on emu:sm_90a: 2 launches, ")
+        assert text.endswith("; nothing is wrong\n")
+        done = kiln_command(*command, "--", "wrong")
+        assert done.returncode == 3 and "kernel 'relay': " in done.stderr
+        assert "a race: a read of byte 4 of argument 'x'" in done.stderr and not done.stdout
+
+
+def test_check_of_kernels_that_nothing_launches_says_what_to_do(kiln_command, tmp_path):
+    file, command = (
+        tmp_path / "script.py",
+        ("run", "script.py", "--device", "emu:sm_90a", "--check"),
+    )
+    for text, said in (
+        (SCRIPT, "expected one kernel, or FILE:KERNEL in script.py, got scale, relay; or a script that "
+                 "launches its kernels, under `if __name__ == '__main__':`, which is run without "
+                 "--arg and without a kernel's name"),
+        (SCRIPT.split("@kiln.kernel\ndef relay")[0],
+         "expected the types of x, flags, got none; for example --arg 'x=f32[256]'; or a script that"),
+    ):  # fmt: skip
+        file.write_text(text)
+        done = kiln_command(*command)
+        assert done.returncode == 2 and said in done.stderr, done.stderr
 
 
 def test_check_of_what_is_wrong_fails_with_its_line(kiln_command, tmp_path):

@@ -11,6 +11,7 @@ name, to some kernels.
 import os
 import re
 import sys
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from schedules_table import Table
@@ -19,6 +20,7 @@ from worker import WRONG, Worker
 TESTS = Path(__file__).resolve().parents[3] / "test/python/fuzz"
 # What is wrong and leaves a GPU's context as it was.
 PASSING = ("refused", "wrong numbers")
+IMPATIENCE = 20  # seconds that a smaller case may take before it counts as one that hangs as well
 
 
 def prepare():
@@ -75,6 +77,15 @@ class Checker:
     def __exit__(self, *_):
         self.worker.stop()
 
+    @contextmanager
+    def impatient(self):
+        """While a hang is made smaller, which takes as long each time."""
+        seconds, self.worker.seconds = self.worker.seconds, IMPATIENCE
+        try:
+            yield
+        finally:
+            self.worker.seconds = seconds
+
     def check(self, case, device, more=0):
         answer = self.worker.attempt((case, device, more))
         case, said = (case, answer) if isinstance(answer, str) else answer
@@ -129,7 +140,8 @@ def report(campaign, checker, case, device, answer):
         return bool(again) and schedule_check.kind(again) == schedule_check.kind(answer)
 
     hangs = "no answer within" in answer or answer.startswith("TimeoutError")
-    case = case if hangs else schedule_check.shrunk(case, fails, seconds=40)
+    with checker.impatient() if hangs else nullcontext():
+        case = schedule_check.shrunk(case, fails, seconds=12 * IMPATIENCE if hangs else 40)
     answer_now = answer if hangs else checker.check(case, device)[1] or answer
     what = f"seed {case.seed}, {device or case.chip}, {case.kernel}: {answer_now}"
     first = re.sub(r'"""', "'''", answer_now)

@@ -5,7 +5,6 @@ ends it: it is a finding, by its seed, and the next job runs in a new one.
 """
 
 import itertools
-import os
 import re
 import sys
 import threading
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import programs as random_programs
 import schedules as random_schedules
+import subjects
 from campaign import Campaign
 from schedules_table import Table
 from worker import WRONG, Worker
@@ -120,25 +120,14 @@ def schedules(soak):
     return campaign, counted, done[reached] >= most
 
 
-def perform_subject(_, job):
-    """What an emulated chip finds wrong with a kernel that is changed so, or with it as it is."""
-    subject, mutants, seed = job
-    os.environ["KILN_EMULATED_SEED"] = str(seed)
-    said = subject.find(*mutants)
-    why = subject.explain(*mutants) if mutants and not said else ""
-    return f"{EXPLAINED}{why}" if why else said
-
-
-EXPLAINED = "not found, explained: "
-
-
 def subjects_of(campaign, drawn):
     """Kernels that are pinned, and so many random schedules, by the compiler of this process."""
     random_schedules.prepare()
     import mutation_subjects
+    import pinned_subjects
     import schedule_chips
 
-    for name in mutation_subjects.PINNED:
+    for name in pinned_subjects.PINNED:
         yield mutation_subjects.pinned(name)
     while drawn:
         chip = campaign.rng.choice(list(schedule_chips.CHIPS))
@@ -149,19 +138,19 @@ def subjects_of(campaign, drawn):
 
 
 def ask_of_subjects(soak, campaign, jobs, judge):
-    """`judge(job, answer)` of each job, until the time is over; whether all were done."""
+    """`judge(worker, job, answer)` of each job, until the time is over; whether all were done."""
     left, lock, done = iter(jobs), threading.Lock(), []
 
     def work(number):
         log = soak.log(campaign.name, number)
-        with Worker(random_schedules.prepare, perform_subject, log, seconds=240) as worker:
+        with Worker(random_schedules.prepare, subjects.perform, log, seconds=240) as worker:
             while campaign.goes_on():
                 with lock:
                     job = next(left, None)
                 if job is None:
                     done.append(number)
                     return
-                judge(job, worker.attempt(job))
+                judge(worker, job, worker.attempt(job))
                 with lock:
                     campaign.runs += 1
 
@@ -177,16 +166,17 @@ def mutants(soak):
 
     def made():
         for subject in subjects_of(campaign, COUNTS["mutated schedules"]):
-            yield from ((subject, (mutant,), 0) for mutant in subject.wrong)
+            wrong = [*subject.wrong, *subject.wrong_in_code]
+            yield from (("mutant", subject, mutant, 0) for mutant in wrong)
 
-    def judge(job, answer):
-        subject, (mutant,), _ = job
-        is_explained = answer.startswith(EXPLAINED)
+    def judge(worker, job, answer):
+        _, subject, mutant, _ = job
+        is_explained = answer.startswith(subjects.EXPLAINED)
         campaign.count("explained" if is_explained else "found" if answer else "not found")
         # Dropping one order may leave a wait without end, which the emulated chip itself tells of.
         if not answer or answer.startswith(WRONG):
             what = f"{subject.name} on {subject.chip} {mutant.what}: {answer or 'not found'}"
-            campaign.find(what, subject.text, ".mlir")
+            campaign.find(what, *subjects.shrunk_mutant(worker, subject, mutant))
 
     is_enough = ask_of_subjects(soak, campaign, itertools.islice(made(), most), judge)
     return campaign, campaign.counts, is_enough
@@ -202,15 +192,19 @@ def orders(soak):
     import whole_programs
 
     kernels += whole_programs.programs(tuple(schedule_chips.CHIPS))
-    jobs = ((kernel, (), seed) for seed in seeds for kernel in kernels)
+    jobs = (("order", kernel, seed) for seed in seeds for kernel in kernels)
 
-    def judge(job, answer):
+    def judge(worker, job, answer):
         campaign.count("accused" if answer else "right")
         if answer:
-            kernel, _, seed = job
+            _, kernel, seed = job
             what = f"{kernel.name} on {kernel.chip} with KILN_EMULATED_SEED={seed}: {answer}"
             group = f"{kernel.name} {re.sub('[0-9]+', '', answer)[:80]}"
-            campaign.find(what, kernel.text, ".mlir", group)
+            is_known = group in campaign.known
+            text, suffix = (
+                (kernel.text, ".mlir") if is_known else subjects.shrunk_order(worker, kernel, seed)
+            )
+            campaign.find(what, text, suffix, group)
 
     is_enough = ask_of_subjects(soak, campaign, jobs, judge)
     return campaign, campaign.counts, is_enough

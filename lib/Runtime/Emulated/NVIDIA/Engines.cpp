@@ -48,16 +48,21 @@ void mapToBlock(const Lanes &lanes) {
   lanes.write<uint64_t>(0, 0, address);
 }
 
+template <Reach reach>
 void arriveOutside(const Lanes &lanes) {
   if (lanes.read<uint32_t>(0, 8) != 1)
     check("an arrival in a cluster that counts more than once, which the emulator does not know");
-  check(engines().arrive(thread(), lanes.read<uint64_t>(0, 0), 0));
+  check(engines().arrive(thread(), lanes.read<uint64_t>(0, 0), 0, reach));
 }
+
+void fenceBarriers(const Lanes &) { engines().fenceBarriers(thread()); }
+void waitForLaunch(const Lanes &) { Block::current()->waitForLaunch(); }
 
 void arriveAtCluster(const Lanes &) { Block::current()->arriveAtCluster(); }
 void waitForCluster(const Lanes &) { Block::current()->waitForCluster(); }
 
 /// Blocks until it succeeds.
+template <Reach reach>
 void tryWait(const Lanes &lanes) {
   auto address = lanes.read<uint64_t>(0, 0);
   auto parity = lanes.read<uint32_t>(0, 8);
@@ -74,7 +79,7 @@ void tryWait(const Lanes &lanes) {
         return block->engines.poll(address, parity);
       },
       [=] { return block->engines.describe(address); });
-  block->engines.hear(thread, address);
+  block->engines.hear(thread, address, reach);
   lanes.write<uint8_t>(0, 0, 1);
 }
 
@@ -82,6 +87,7 @@ void groupBarrier(const Lanes &lanes) {
   auto barrier = lanes.read<int32_t>(0, 0);
   Block *block = Block::current();
   auto threads = lanes.read<uint32_t>(0, 4);
+  check(block->engines.checkComing(thread(), barrier, threads));
   auto round = block->engines.come(thread(), barrier, threads);
   block->waitUntil([=] { return round->hasEnded; },
                    [=] {
@@ -139,7 +145,10 @@ void storeBox(const Lanes &lanes) {
 
 void commitStores(const Lanes &) { engines().commitStores(thread()); }
 
-void waitStores(const Lanes &lanes) { engines().waitStores(thread(), lanes.read<uint32_t>(0, 0)); }
+template <bool areReadAlone>
+void waitStores(const Lanes &lanes) {
+  engines().waitStores(thread(), lanes.read<uint32_t>(0, 0), areReadAlone);
+}
 
 //===- Matrices to shared memory ------------------------------------------------------------===//
 
@@ -316,32 +325,35 @@ void fetchSums(const Lanes &lanes) {
 
 const Instruction kiln::emulated::kEngineInstructions[] = {
     {"nvvm.mbarrier.init.shared", false, initBarrier},
+    {"nvvm.fence.mbarrier_init.release.cluster", false, fenceBarriers},
+    {"nvvm.griddepcontrol.wait", false, waitForLaunch},
     {"nvvm.mbarrier.arrive.shared", false, arrive},
     {"nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", false, arriveExpecting},
-    {"nvvm.mbarrier.test.wait.parity.scope.cta.space.cta", false, tryWait},
-    {"nvvm.mbarrier.try.wait.parity.scope.cta.space.cta", false, tryWait},
-    {"nvvm.mbarrier.try.wait.parity.scope.cluster.space.cta", false, tryWait},
-    {"nvvm.mbarrier.arrive.scope.cta.space.cluster", false, arriveOutside},
-    {"nvvm.mbarrier.arrive.scope.cluster.space.cluster", false, arriveOutside},
+    {"nvvm.mbarrier.test.wait.parity.scope.cta.space.cta", false, tryWait<Reach::Block>},
+    {"nvvm.mbarrier.try.wait.parity.scope.cta.space.cta", false, tryWait<Reach::Block>},
+    {"nvvm.mbarrier.try.wait.parity.scope.cluster.space.cta", false, tryWait<Reach::Cluster>},
+    {"nvvm.mbarrier.arrive.scope.cta.space.cluster", false, arriveOutside<Reach::Block>},
+    {"nvvm.mbarrier.arrive.scope.cluster.space.cluster", false, arriveOutside<Reach::Cluster>},
     {"nvvm.mapa.shared.cluster", false, mapToBlock},
     {"nvvm.barrier.cluster.arrive", false, arriveAtCluster},
     {"nvvm.barrier.cluster.wait", false, waitForCluster},
     {"nvvm.barrier.cta.sync.aligned.count", false, groupBarrier},
-    {"nvvm.cp.async.bulk.tensor.g2s.cta.tile", false, loadBox},
-    {"nvvm.cp.async.bulk.tensor.g2s.tile", false, loadBoxes},
-    {"nvvm.cp.async.bulk.tensor.s2g.tile", false, storeBox},
+    {"nvvm.cp.async.bulk.tensor.g2s.cta.tile", false, loadBox, Suffix::Rank},
+    {"nvvm.cp.async.bulk.tensor.g2s.tile", false, loadBoxes, Suffix::Rank},
+    {"nvvm.cp.async.bulk.tensor.s2g.tile", false, storeBox, Suffix::Rank},
     {"nvvm.cp.async.bulk.commit.group", false, commitStores},
-    {"nvvm.cp.async.bulk.wait.group", false, waitStores},
-    {"nvvm.stmatrix.sync.aligned.m8n8.x1.b16", true, storeMatrices<1, false>},
-    {"nvvm.stmatrix.sync.aligned.m8n8.x1.trans.b16", true, storeMatrices<1, true>},
-    {"nvvm.stmatrix.sync.aligned.m8n8.x2.b16", true, storeMatrices<2, false>},
-    {"nvvm.stmatrix.sync.aligned.m8n8.x2.trans.b16", true, storeMatrices<2, true>},
-    {"nvvm.stmatrix.sync.aligned.m8n8.x4.b16", true, storeMatrices<4, false>},
-    {"nvvm.stmatrix.sync.aligned.m8n8.x4.trans.b16", true, storeMatrices<4, true>},
+    {"nvvm.cp.async.bulk.wait.group", false, waitStores<false>},
+    {"nvvm.cp.async.bulk.wait.group.read", false, waitStores<true>},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x1.b16", true, storeMatrices<1, false>, Suffix::Shared},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x1.trans.b16", true, storeMatrices<1, true>, Suffix::Shared},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x2.b16", true, storeMatrices<2, false>, Suffix::Shared},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x2.trans.b16", true, storeMatrices<2, true>, Suffix::Shared},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x4.b16", true, storeMatrices<4, false>, Suffix::Shared},
+    {"nvvm.stmatrix.sync.aligned.m8n8.x4.trans.b16", true, storeMatrices<4, true>, Suffix::Shared},
     {"nvvm.fence.proxy.async.shared_cta", false, fenceProxy},
     {"nvvm.fence.proxy.async.global", false, fenceProxyOfGlobal},
     {"nvvm.wgmma.fence.sync.aligned", true, fenceRegisters},
-    {"kiln.wgmma", true, multiplyGroup},
+    {"kiln.wgmma", true, multiplyGroup, Suffix::Shape},
     {"nvvm.wgmma.commit_group.sync.aligned", true, endProducts},
     {"nvvm.wgmma.wait_group.sync.aligned", true, waitForProducts},
     {"kiln.wgmma.wait", true, fetchSums},
