@@ -107,7 +107,7 @@ KERNEL = re.compile(
 
 
 def join(kernels):
-    """One kernel of several, which does what they do, one behind the other, to the arguments of all."""
+    """One kernel that does what several do, one behind the other, to the arguments of all."""
     arguments, bodies = [], []
     for number, kernel in enumerate(kernels):
         apart = re.sub(r"%([A-Za-z_]\w*)", rf"%\1_{number}", kernel)
