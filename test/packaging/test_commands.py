@@ -197,7 +197,8 @@ def collect(tmp_path):
     (tmp_path / "test_shared.py").write_text(SHARED)
 
     def collect(*options, test="", seed=0):
-        (tmp_path / "seeds.py").write_text(f"def seed_of_commit(): return {seed}")
+        fake = f"WHOLE = 'KILN_TEST_WHOLE'\ndef seed_of_commit(): return {seed}\n"
+        (tmp_path / "seeds.py").write_text(fake)
         command = [sys.executable, "-B", "-m", "pytest", "-q", "--collect-only", *options]
         command += ["-p", "no:xdist", "-p", "no:hypothesispytest", "-p", "no:cacheprovider"]
         lines = run(*command, f"{tmp_path}/test_shared.py{test}").splitlines()
@@ -305,6 +306,32 @@ def test_full_build_of_more_than_twice_15_minutes_on_two_cores_fails(seconds, co
     result = run_tests.judge_build(seconds, cores)
     assert (result.passed, result.failed) == (passed, 1 - passed)
     assert passed or re.search(r"got \d+ min 01 s", result.failures[0])
+
+
+@pytest.mark.parametrize("seconds, cores, passed", [(1200, 2, 1), (2401, 64, 0), (2401, 1, 1)])
+def test_all_tests_of_more_than_twice_20_minutes_on_two_cores_fail(seconds, cores, passed):
+    """And it is said what took how long."""
+    rows = [("build", None, 0.0), ("lit", None, 90.0), ("python", None, seconds - 90.0)]
+    result = run_tests.judge_tests(rows, cores)
+    assert (result.passed, result.failed) == (passed, 1 - passed)
+    says = "in at most 40 min on 64 cores, got 40 min 01 s: build 0 s, lit 90 s, python 2311 s"
+    assert passed or result.failures[0].endswith(says)
+
+
+@pytest.mark.parametrize(
+    "more, judged", [([], True), (["--filter", "k"], False), (["--whole"], False)]
+)
+def test_the_time_of_all_tests_of_a_commit_is_judged(tmp_path, monkeypatch, capsys, more, judged):
+    clock = iter(range(0, 1_000_000, 1000))
+    monkeypatch.setattr(run_tests.time, "monotonic", lambda: next(clock))
+    for name in run_tests.RUNNERS:
+        monkeypatch.setattr(run_tests.Runner, name, lambda self: run_tests.Result(passed=1))
+    for runners in (",".join(run_tests.RUNNERS), "lit"):
+        command = ["run_tests", "--build", str(tmp_path), "--only", runners, *more]
+        monkeypatch.setattr(sys, "argv", command)
+        is_all = judged and runners != "lit"
+        assert run_tests.main() == is_all
+        assert ("FAILED: time: expected all tests in" in capsys.readouterr().out) == is_all
 
 
 @pytest.mark.parametrize("seconds, counts", [(900, (1, 1)), (90_000, (0, 2))])

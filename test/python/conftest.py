@@ -26,7 +26,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("--whole"):
+    if config.getoption("--whole", False):
         os.environ[seeds.WHOLE] = "1"
 
 
