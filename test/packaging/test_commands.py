@@ -171,8 +171,21 @@ def test_pairs(a, b, c, d): pass
 @pytest.mark.parametrize("a", range(5))
 @pytest.mark.parametrize("d", range(4))
 def test_values(a, d): pass
+@pytest.mark.crossed(0)
+@pytest.mark.parametrize("a", range(5))
+@pytest.mark.parametrize("d", range(4))
+def test_all(a, d): pass
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize("a", range(5))
+def test_two(a): pass
+@pytest.mark.drawn(0.5)
+@pytest.mark.parametrize("a", range(3))
+def test_few(a): pass
+@pytest.mark.drawn(0.5)
+@pytest.mark.parametrize("a, b", [(a, b) for a in range(6) for b in range(2)])
+def test_half(a, b): pass
 """
-MARKS = "[pytest]\nmarkers =\n  packed: always\n  crossed: some cells\n"
+MARKS = "[pytest]\nmarkers =\n  packed: always\n  crossed: some cells\n  drawn: some cells\n"
 
 
 @pytest.fixture
@@ -184,7 +197,8 @@ def collect(tmp_path):
     (tmp_path / "test_shared.py").write_text(SHARED)
 
     def collect(*options, test="", seed=0):
-        (tmp_path / "seeds.py").write_text(f"def seed_of_commit(): return {seed}")
+        fake = f"WHOLE = 'KILN_TEST_WHOLE'\ndef seed_of_commit(): return {seed}\n"
+        (tmp_path / "seeds.py").write_text(fake)
         command = [sys.executable, "-B", "-m", "pytest", "-q", "--collect-only", *options]
         command += ["-p", "no:xdist", "-p", "no:hypothesispytest", "-p", "no:cacheprovider"]
         lines = run(*command, f"{tmp_path}/test_shared.py{test}").splitlines()
@@ -201,7 +215,7 @@ def test_shares_of_the_packed_tests_are_all_of_them_and_each_has_what_is_marked(
 
 def test_a_cross_is_drawn_by_pairs_or_by_values_and_each_commit_draws_others(collect):
     whole, drawn = collect("--whole"), [collect(seed=seed) for seed in (1, 2, 1)]
-    assert len(whole) == 121 and drawn[0] == drawn[2] != drawn[1] and drawn[0] < whole
+    assert len(whole) == 161 and drawn[0] == drawn[2] != drawn[1] and drawn[0] < whole
 
     def cells(names, test):
         found = [name[len(test) + 1 : -1].split("-") for name in names if name.startswith(test)]
@@ -216,6 +230,10 @@ def test_a_cross_is_drawn_by_pairs_or_by_values_and_each_commit_draws_others(col
         assert len(found) < 30 and len(cells(names, "test_values")) == 5
         assert {cell[0] for cell in cells(names, "test_values")} == set("0123")
         assert {cell[2] for cell in cells(names, "test_values")} == set("01234")
+        counts = {test: len(cells(names, f"test_{test}")) for test in ("all", "two", "few", "half")}
+        assert counts == {"all": 20, "two": 2, "few": 3, "half": 6}
+        assert {cell[0] for cell in cells(names, "test_half")} == set("012345")
+        assert {cell[2] for cell in cells(names, "test_half")} == set("01")
 
     # One that is named is run, drawn or not.
     named = min(name for name in whole - drawn[0] if name.startswith("test_values"))
@@ -288,6 +306,32 @@ def test_full_build_of_more_than_twice_15_minutes_on_two_cores_fails(seconds, co
     result = run_tests.judge_build(seconds, cores)
     assert (result.passed, result.failed) == (passed, 1 - passed)
     assert passed or re.search(r"got \d+ min 01 s", result.failures[0])
+
+
+@pytest.mark.parametrize("seconds, cores, passed", [(1200, 2, 1), (2401, 64, 0), (2401, 1, 1)])
+def test_all_tests_of_more_than_twice_20_minutes_on_two_cores_fail(seconds, cores, passed):
+    """And it is said what took how long."""
+    rows = [("build", None, 0.0), ("lit", None, 90.0), ("python", None, seconds - 90.0)]
+    result = run_tests.judge_tests(rows, cores)
+    assert (result.passed, result.failed) == (passed, 1 - passed)
+    says = "in at most 40 min on 64 cores, got 40 min 01 s: build 0 s, lit 90 s, python 2311 s"
+    assert passed or result.failures[0].endswith(says)
+
+
+@pytest.mark.parametrize(
+    "more, judged", [([], True), (["--filter", "k"], False), (["--whole"], False)]
+)
+def test_the_time_of_all_tests_of_a_commit_is_judged(tmp_path, monkeypatch, capsys, more, judged):
+    clock = iter(range(0, 1_000_000, 1000))
+    monkeypatch.setattr(run_tests.time, "monotonic", lambda: next(clock))
+    for name in run_tests.RUNNERS:
+        monkeypatch.setattr(run_tests.Runner, name, lambda self: run_tests.Result(passed=1))
+    for runners in (",".join(run_tests.RUNNERS), "lit"):
+        command = ["run_tests", "--build", str(tmp_path), "--only", runners, *more]
+        monkeypatch.setattr(sys, "argv", command)
+        is_all = judged and runners != "lit"
+        assert run_tests.main() == is_all
+        assert ("FAILED: time: expected all tests in" in capsys.readouterr().out) == is_all
 
 
 @pytest.mark.parametrize("seconds, counts", [(900, (1, 1)), (90_000, (0, 2))])

@@ -15,12 +15,14 @@ def configure(folder, *options):
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_preset_configures(preset, tmp_path):
     assert "Build files have been written" in configure(tmp_path, "--preset", preset)
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("target", ["CPU", "NVPTX", "AMDGPU"])
 def test_tree_of_one_target_configures_and_names_no_other(target, tmp_path):
     """No file of another target is compiled or linked into what is built of this one."""

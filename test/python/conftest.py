@@ -14,6 +14,7 @@ import pytest  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # helpers that several folders share
 import crossing  # noqa: E402
+import seeds  # noqa: E402
 
 SEED = int(os.environ.get("KILN_SEED") or np.random.SeedSequence().entropy % 2**32)
 
@@ -21,7 +22,12 @@ SEED = int(os.environ.get("KILN_SEED") or np.random.SeedSequence().entropy % 2**
 def pytest_addoption(parser):
     parser.addoption("--share", metavar="I/N", help="of the tests that are not marked `packed`, "
                      "share I of N")  # fmt: skip
-    parser.addoption("--whole", action="store_true", help="all cells of tests marked `crossed`")
+    parser.addoption("--whole", action="store_true", help="all of which a commit draws some")
+
+
+def pytest_configure(config):
+    if config.getoption("--whole", False):
+        os.environ[seeds.WHOLE] = "1"
 
 
 @pytest.hookimpl(tryfirst=True)

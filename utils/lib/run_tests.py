@@ -238,24 +238,36 @@ def packed_share():
     return int(named.stdout[:8] or "0", 16) % SHARES
 
 
-FULL_BUILD_MINUTES = 15  # on two quiet cores
-NEIGHBOURS = 2  # what others on the same machine may slow a build down by
+FULL_BUILD_MINUTES, ALL_TESTS_MINUTES = 15, 20  # on two quiet cores
+NEIGHBOURS = 2  # what others on the same machine may slow a build or the tests down by
 
 
-def judge_build(seconds, cores):
-    """Whether a build from nothing was quick enough, on a machine that is not ours alone.
+def judge(what, minutes, seconds, cores, more=""):
+    """Whether what took so long was quick enough, on a machine that is not ours alone.
 
     One core alone gets twice the time.
     """
-    result, limit = Result(), FULL_BUILD_MINUTES * NEIGHBOURS * 60 * 2 // min(cores, 2)
+    result, limit = Result(), minutes * NEIGHBOURS * 60 * 2 // min(cores, 2)
     if seconds <= limit:
         result.passed = 1
     else:
         result.fail(
-            f"build: expected a full build in at most {limit // 60} min on {cores} cores, "
-            f"got {seconds // 60} min {seconds % 60:02} s"
+            f"{what} in at most {limit // 60} min on {cores} cores, "
+            f"got {seconds // 60} min {seconds % 60:02} s{more}"
         )
     return result
+
+
+def judge_build(seconds, cores):
+    """A build from nothing."""
+    return judge("build: expected a full build", FULL_BUILD_MINUTES, seconds, cores)
+
+
+def judge_tests(rows, cores):
+    """All tests of a commit, by what each runner took."""
+    each = ", ".join(f"{name} {seconds:.0f} s" for name, _, seconds in rows)
+    total = round(sum(seconds for *_, seconds in rows))
+    return judge("time: expected all tests", ALL_TESTS_MINUTES, total, cores, f": {each}")
 
 
 def main():
@@ -286,6 +298,9 @@ def main():
             result.fail(f"{name}: ran no test")
         rows.append((name, result, time.monotonic() - start))
         total.add(result)
+    if set(chosen) == set(RUNNERS) and not (options.filter or options.whole):
+        rows.append(("time", judge_tests(rows, os.cpu_count()), 0.0))
+        total.add(rows[-1][1])
     if total.passed + total.failed == 0:
         total.fail(f"no test's name matches '{options.filter}'")
     report(rows, total)

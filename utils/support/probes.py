@@ -96,6 +96,27 @@ class Probe:
         return "\n".join([*lines, "  tile.return", "}"])
 
 
+HEAD = """tile.kernel @probe({}) grid {{
+  %one = arith.constant 1 : index
+  tile.grid %one
+}} {{
+"""
+KERNEL = re.compile(
+    r"tile\.kernel @probe\((.*)\) grid \{\n.*?\n\} \{\n(.*)  tile\.return\n\}", re.S
+)
+
+
+def join(kernels):
+    """One kernel that does what several do, one behind the other, to the arguments of all."""
+    arguments, bodies = [], []
+    for number, kernel in enumerate(kernels):
+        apart = re.sub(r"%([A-Za-z_]\w*)", rf"%\1_{number}", kernel)
+        own, body = KERNEL.fullmatch(apart).groups()
+        arguments.append(own)
+        bodies.append(body)
+    return HEAD.format(", ".join(arguments)) + "".join(bodies) + "  tile.return\n}"
+
+
 def register(target, element):
     """The constraint for a register that holds an element."""
     if target.startswith("amdgpu"):

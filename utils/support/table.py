@@ -5,9 +5,10 @@
     utils/support/table.py --write     write that file and docs/reference/support.md
 Exit status: 0 the table is as the compiler says, 1 it is not, 2 wrong usage.
 
-A cell is `native`, `emulated`, or the message that the target refuses the op with. Of a chip that
-is much like another only the rows that differ are kept. The JSON file is what the tests read; the
-page is made of it.
+A cell is `native`, `emulated`, or the message that the target refuses the op with. Where the op's
+own verifier refuses the type there is no cell: that is asked once, of no target. Of a chip that is
+much like another only the rows that differ are kept. The JSON file is what the tests read; the page
+is made of it.
 """
 
 import argparse
@@ -27,13 +28,20 @@ PAGE = ROOT / "docs/reference/support.md"
 # The chip of each target whose table is whole; another's is told by what differs from it.
 BASES = {"cpu": "cpu", "nvptx": "nvptx:sm_90a", "amdgpu": "amdgpu:gfx942"}
 WORDS = ("native", "emulated")
+CELL, NO_CELL = "cell", "no cell"  # for a type that a verifier takes; for one that it refuses
+MARKS = {CELL: "+", NO_CELL: "-"}  # what stands for them in a row
 SEPARATOR = "\n// -----\n"
 DIAGNOSTIC = re.compile(r"^<stdin>:(\d+):\d+: (error|remark): (.*)$", re.MULTILINE)
 
 
-def cells():
+def pairs():
     """Every (op, type), in the table's order."""
     return [(probe, element) for probe in probes.PROBES for element in probes.TYPES]
+
+
+def cells(verified):
+    """Those that verifiers take."""
+    return [(probe, element) for probe, element in pairs() if verified[probe.op][element] == CELL]
 
 
 def ask(tool, kernels, arguments, together=False):
@@ -85,6 +93,21 @@ def is_refused(answer):
     return answer.startswith("refused: ")
 
 
+def verify(tool, held):
+    """What the ops' own verifiers make of each type: a cell, or why it is none."""
+    refused = [(p, e) for p, e in pairs() if held.get(p.op, {}).get(e) != CELL]
+    answers = {}
+    for asked, together in ((refused, False), ([c for c in pairs() if c not in refused], True)):
+        kernels = [probe.kernel(element) for probe, element in asked]
+        answers |= zip(asked, ask(tool, kernels, [], together), strict=True)
+    verified = {}
+    for probe, element in pairs():
+        refusals = [message for sort, message in answers[probe, element] if sort == "error"]
+        answer = f"refused: {refusals[0]}" if refusals else CELL
+        verified.setdefault(probe.op, {})[element] = answer
+    return verified
+
+
 def classify(tool, target, asked, held, compiled=()):
     """What the target makes of each of these cells, native, emulated or why it is refused, asked in
     few modules where the table that is held is right. The cells that the caller compiles himself
@@ -120,6 +143,14 @@ def answers_of(tool, target, asked, lowers, together):
             yield "native"
 
 
+def fill(rows, verified):
+    """The answers for each type, of those for each cell."""
+    return {
+        op: {e: rows[op][e] if answer == CELL else answer for e, answer in row.items()}
+        for op, row in verified.items()
+    }
+
+
 def expand(rows, base, table, target):
     """The whole table of a target, of its own rows and those of the one that it is like."""
     spelled = {
@@ -145,33 +176,52 @@ def differences(old, new):
                 yield f"{op} of {element}: expected {was!r}, got {is_now!r}"
 
 
-def write(tables):
+def write(tables, verified):
     """The data file: a row is a word for each type, a number stands for one of the messages."""
-    packed = {}
+    packed = {NO_CELL: pack(verified)}
     for target in tables:
-        messages, rows = {}, {}
-        for op, row in own_rows(tables, target).items():
-            rows[op] = " ".join(
-                answer if answer in WORDS else str(messages.setdefault(answer, len(messages)))
-                for answer in row.values()
-            )
-        packed[target] = {"rows": rows, "messages": list(messages)}
+        packed[target] = pack({
+            op: {e: a if verified[op][e] == CELL else NO_CELL for e, a in row.items()}
+            for op, row in own_rows(tables, target).items()
+        })  # fmt: skip
     DATA.parent.mkdir(parents=True, exist_ok=True)
     DATA.write_text(json.dumps(packed, indent=1, ensure_ascii=False) + "\n")
     PAGE.write_text(render(tables))
 
 
-def read():
-    """The tables that `write` wrote."""
-    tables = {}
-    for target, packed in json.loads(DATA.read_text()).items():
-        rows = {
-            op: {
-                element: word if word in WORDS else packed["messages"][int(word)]
-                for element, word in zip(probes.TYPES, row.split(" "), strict=True)
-            }
-            for op, row in packed["rows"].items()
+def pack(answers):
+    messages, rows = {}, {}
+    for op, row in answers.items():
+        rows[op] = " ".join(
+            str(messages.setdefault(a, len(messages))) if is_refused(a) else MARKS.get(a, a)
+            for a in row.values()
+        )
+    return {"rows": rows, "messages": list(messages)}
+
+
+def unpack(packed):
+    words = {mark: word for word, mark in MARKS.items()}
+    return {
+        op: {
+            element: packed["messages"][int(word)] if word.isdigit() else words.get(word, word)
+            for element, word in zip(probes.TYPES, row.split(" "), strict=True)
         }
+        for op, row in packed["rows"].items()
+    }
+
+
+def read_verified():
+    """What verifiers make of each type, that `write` wrote."""
+    return unpack(json.loads(DATA.read_text())[NO_CELL])
+
+
+def read():
+    """The tables that `write` wrote, which have an answer for each type."""
+    packed, tables = json.loads(DATA.read_text()), {}
+    verified = unpack(packed.pop(NO_CELL))
+    for target, each in packed.items():
+        rows = unpack(each)
+        rows = fill(rows, {op: verified[op] for op in rows})
         base = base_of(target)
         tables[target] = expand(rows, base, tables[base], target) if base else rows
     return tables
@@ -228,15 +278,19 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the table")
     options = parser.parse_args()
     tool = str(options.tool.resolve())
+    held = {} if options.write else read_verified()
+    verified = verify(tool, held)
     committed = {} if options.write else read()
+    asked = cells(verified)
     tables = {
-        target: classify(tool, target, cells(), committed.get(target, {}))
+        target: fill(classify(tool, target, asked, committed.get(target, {})), verified)
         for target in targets(tool)
     }
     if options.write:
-        write(tables)
+        write(tables, verified)
         return 0
-    wrong = [
+    wrong = list(differences(held, verified))
+    wrong += [
         f"{target}: {difference}"
         for target in tables.keys() | committed.keys()
         for difference in differences(committed.get(target, {}), tables.get(target, {}))

@@ -93,6 +93,7 @@ def check_not_grown(now: dict[str, int], before: dict[str, int]) -> None:
     assert not grown, f"more to compile by over a fifth: {grown}"
 
 
+@pytest.mark.drawn(0.5)
 @pytest.mark.parametrize(("name", "chip"), CASES)
 def test_size(name: str, chip: str) -> None:
     now = measure(name, chip)

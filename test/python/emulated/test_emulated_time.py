@@ -10,6 +10,7 @@ from every_kernel import CHIPS, Run, check, exact, normal, poisoned
 SECONDS = 5.0  # of two cores; it takes a tenth
 
 
+@pytest.mark.crossed(0)
 @pytest.mark.parametrize("chip", CHIPS)
 def test_a_product_of_256_takes_less_than_five_seconds(rng, monkeypatch, chip: str) -> None:
     """Compiled and run, with the checks on."""

@@ -21,6 +21,7 @@ def test_every_benchmark_is_run() -> None:
     assert kernels_in("benchmarks") == set(RUNS)
 
 
+@pytest.mark.crossed(0)
 @pytest.mark.parametrize("name, chip", RAN)
 def test_benchmark_on_emulated_chip(rng, monkeypatch, name: str, chip: str) -> None:
     draw_order(rng, monkeypatch)

@@ -12,6 +12,7 @@ def test_every_example_is_run() -> None:
     assert kernels_in("examples") == set(RUNS)
 
 
+@pytest.mark.crossed(0)
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", RUNS)
 def test_example_on_emulated_chip(rng, monkeypatch, name: str, chip: str) -> None:

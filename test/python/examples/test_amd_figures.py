@@ -87,6 +87,7 @@ def check_not_worse(now: dict[str, Any], before: dict[str, Any]) -> None:
             assert mine[count] <= theirs[count], count
 
 
+@pytest.mark.drawn(0.5)
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", CASES)
 def test_figures(name: str, chip: str) -> None:
@@ -120,6 +121,7 @@ def test_figures(name: str, chip: str) -> None:
     assert f"registers: {figures['vgprs']} a thread" in compiled.explain()
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("chip", (*CHIPS, "gfx1100"))
 def test_attention_in_f32(chip: str) -> None:
     """Chips without matrix instructions for f32 multiply and add: what a thread needs for that is

@@ -96,6 +96,7 @@ def check_not_worse(now: dict[str, Any], before: dict[str, Any]) -> None:
 
 
 @pytest.mark.skipif(not ASSEMBLER.exists(), reason="there is no ptxas")
+@pytest.mark.drawn(0.5)
 @pytest.mark.parametrize(("name", "chip"), PLACES)
 def test_figures(name: str, chip: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KILN_ASSEMBLER", str(ASSEMBLER))

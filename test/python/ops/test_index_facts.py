@@ -69,6 +69,7 @@ def wrong_claims(rng, count: int, spoil=lambda claim: claim) -> tuple[list[str],
     return wrong, telling
 
 
+@pytest.mark.host  # what is claimed is of no device
 @needs_tile_opt
 def test_every_claim_about_random_index_arithmetic_holds(rng):
     wrong, telling = wrong_claims(rng, 150)
@@ -76,6 +77,7 @@ def test_every_claim_about_random_index_arithmetic_holds(rng):
     assert telling > 300
 
 
+@pytest.mark.host  # what is claimed is of no device
 @needs_tile_opt
 @pytest.mark.parametrize("field", ["divisor", "same", "run"])
 def test_a_claim_that_says_too_much_is_found(rng, field):
@@ -91,6 +93,7 @@ def test_a_claim_that_says_too_much_is_found(rng, field):
     assert wrong
 
 
+@pytest.mark.host  # what is claimed is of no device
 @needs_tile_opt
 def test_a_row_of_a_ragged_extent_is_known_to_be_a_run():
     text = """tile.kernel @k(%x: !tile.view<?x?xf32, strides [?, 1]>

@@ -33,12 +33,12 @@ SOURCES += [
 
 
 @pytest.mark.crossed(1)
-@pytest.mark.parametrize("share", range(2))
+@pytest.mark.parametrize("share", range(4))
 @pytest.mark.parametrize("read, kernel", SOURCES)
 def test_no_decision_is_ignored(read, kernel: str, share: int, tmp_path: Path) -> None:
-    """Half of them, which a commit draws."""
+    """A quarter of them, which a commit draws."""
     source = read(kernel)
-    check_flips(source, tmp_path, flips(source)[share::2])
+    check_flips(source, tmp_path, flips(source)[share::4])
 
 
 def replaced(source: str, *pairs: tuple[str, str]) -> str:
@@ -120,11 +120,11 @@ MORE = ["parts", "slots", "places of parts", "parts in flight", "places in fligh
 
 
 @pytest.mark.crossed(1)
-@pytest.mark.parametrize("share", range(2))
+@pytest.mark.parametrize("share", range(4))
 @pytest.mark.parametrize("pins", MORE)
 def test_no_other_pin_is_ignored(pins: str, share: int, tmp_path: Path) -> None:
     source = with_pins()[pins]
-    check_flips(source, tmp_path, flips(source)[share::2])
+    check_flips(source, tmp_path, flips(source)[share::4])
 
 
 def flips_of_shared_loops(source: str) -> tuple[str, list[Flip]]:

@@ -98,6 +98,7 @@ def test_the_same_code_from_each_stage(chip: str, kernel: str, tmp_path: Path) -
     check_stages(kernel, chip, tmp_path)
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("chip", PINNED)
 def test_the_same_code_of_pinned_kernels_from_each_stage(chip: str, tmp_path: Path) -> None:
     check_stages("pinned", chip, tmp_path)

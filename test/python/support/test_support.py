@@ -1,11 +1,14 @@
 """Each cell of the support table, op by type by target: the compiler says what the table says, and
 what the table says can be done is run, on the host or on an emulated chip, and compared with
-Python's numbers. With KILN_TEST_DEVICE only the cells of that device's target are run, there, and
-all of them.
+Python's numbers. What an op's own verifier refuses is no cell, and is asked once. With
+KILN_TEST_DEVICE only the cells of that device's target are run, there, and all of them.
 
-The host, and one chip of each family, are asked for every cell. A chip that is like another is asked
-for every cell of the ops in which they differ, and for the rest in pairs: each op in some types and
-each type in some ops, others each time. Of the former alone are run."""
+The host, and one chip of each family, are asked for every cell, and run it. A chip that is like
+another is asked for every cell of the ops in which they differ, and runs it; the rest in pairs: each
+op in some types and each type in some ops, others each time. With `--whole` every chip runs every cell.
+
+A kernel of one op takes as long to compile as to start the passes; so the cells of a row are one
+kernel, and each is a kernel of its own with `--whole`."""
 
 import math
 import os
@@ -19,15 +22,18 @@ import pytest
 from isa import check, has_checker
 from placing import Placement
 from references import ATOMIC, ELEMENTWISE, WHOLE, WIDTHS, philox
+from seeds import is_whole
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "utils/support"))
 import probes  # noqa: E402
 import table  # noqa: E402
 
+import kiln  # noqa: E402
 from kiln import PackedArray, _native  # noqa: E402
 
 TABLE = table.read()
+VERIFIED = table.read_verified()
 PROBES = {probe.op: probe for probe in probes.PROBES}
 # Where a target's code runs on any machine, or on the one that was asked for.
 DEVICES = {t: "cpu" if t == "cpu" else "emu:" + t.split(":")[1] for t in TABLE}
@@ -35,9 +41,14 @@ if chosen := os.environ.get("KILN_TEST_DEVICE"):
     target = _native.Device.open(chosen).target
     DEVICES = {name: chosen for name in TABLE if chosen == DEVICES[name] or name == target}
 CASES = [(t, p.op, e) for t in TABLE for p in probes.PROBES for e in probes.TYPES]
-OWN = {t: TABLE[t] if chosen else table.own_rows(TABLE, t) for t in TABLE}
+OWN = {t: TABLE[t] if chosen or is_whole() else table.own_rows(TABLE, t) for t in TABLE}
 ROWS = [(t, p.op) for t in DEVICES for p in probes.PROBES if p.op in OWN[t]]
+LIKE = [target for target in DEVICES if OWN[target].keys() != TABLE[target].keys()]
 SOME_TYPES = 2  # in which an op is asked for where a chip is like another
+# On an emulated chip the target's own code is the same at each level.
+LEVEL = 0 if all(device.startswith(("emu:", "cpu")) for device in DEVICES.values()) else 3
+TOGETHER = 16  # ops that are one kernel there
+ALONE = {"tile.extern_call"}  # ops that are no part of a kernel: it calls each function as one type
 DTYPES = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
@@ -172,60 +183,130 @@ def flipped(values, element):
     return decode((array.view(np.uint8) ^ 1).view(array.dtype), element)
 
 
-def run(probe, element, text, device):
-    rng = np.random.default_rng()
-    source = element if probe.source == "E" else probe.source
-    result = {"E": element, "acc": probes.accumulator(element)}.get(probe.result, probe.result)
-    values = {letter: random_values(source, probe.op, letter, rng) for letter in probe.inputs}
-    old = random_values(result, probe.op, "o", rng) if probe.raw else [1] * 16
-    if probe.op == "tile.atomic_cas":
-        old = [a if i % 2 else o for i, (a, o) in enumerate(zip(values["a"], old, strict=True))]
-    out = encode(old, result)
-    placement = Placement(device)
-    arguments = [encode(values[letter], source) for letter in probe.inputs]
-    if probe.op in ("tile.kernel", "tile.splat"):
-        arguments.append(True if element == "i1" else 1.0 if is_real(element) else 1)
-    elif probe.op == "tile.view_from_pointer":
-        values["a"] = random_values(source, probe.op, "a", rng)
-        kept = encode(values["a"], source)
-        arguments.append(placement.address(kept))
-    elif probe.op in ("tile.subview", "tile.address"):
-        values["a"] = random_values(source, probe.op, "a", rng)
-        arguments.append(encode(values["a"], source))
-    elif probe.extra:
-        arguments.append(encode(random_values(source, probe.op, "a", rng), source))
-    opened = _native.Device.open(device)
-    request = {"source": text.encode(), "target": opened.target, "isolation": 0}
-    if device.startswith("emu:"):  # the target's own code is the same at each level
-        request["opt_level"] = 0
-    artifact, _, _ = _native.compile(None, None, request)
-    if probe.op == "tile.extern_call" and element not in ("f64", "f32", "i64", "i32"):
+class Run:
+    """An op of one type: what it is given, and what is to come of it."""
+
+    def __init__(self, probe, element):
+        rng = np.random.default_rng()
+        self.probe, self.element = probe, element
+        self.source = source = element if probe.source == "E" else probe.source
+        results = {"E": element, "acc": probes.accumulator(element)}
+        self.result = results.get(probe.result, probe.result)
+        self.values = {x: random_values(source, probe.op, x, rng) for x in probe.inputs}
+        self.old = random_values(self.result, probe.op, "o", rng) if probe.raw else [1] * 16
+        if probe.op == "tile.atomic_cas":
+            pairs = zip(self.values["a"], self.old, strict=True)
+            self.old = [a if i % 2 else o for i, (a, o) in enumerate(pairs)]
+        self.out = encode(self.old, self.result)
+        self.extra = random_values(source, probe.op, "a", rng) if probe.extra else []
+
+    def place(self, placement):
+        """The kernel's arguments."""
+        probe, element = self.probe, self.element
+        given = [encode(self.values[letter], self.source) for letter in probe.inputs]
+        if probe.op in ("tile.kernel", "tile.splat"):
+            given.append(True if element == "i1" else 1.0 if is_real(element) else 1)
+        elif probe.extra:
+            given.append(encode(self.extra, self.source))
+            if probe.op in ("tile.subview", "tile.address", "tile.view_from_pointer"):
+                self.values["a"] = self.extra
+            if probe.op == "tile.view_from_pointer":
+                self.kept = given.pop()
+                given.append(placement.address(self.kept))
+        return [placement.place(value) for value in [*given, self.out]]
+
+    def check(self):
+        probe, source, result = self.probe, self.source, self.result
+        widest = 1e-16 if result == "f64" and source in ("f64", "f32") else 6e-8
+        if probe.op == "tile.dot tf32":
+            widest = 2**-12
+        absolute = 0.0
+        if probe.op.startswith("tile.dot") and is_real(result):
+            # What is rounded is a sum's largest part, which may be gone from the sum.
+            peak = max((abs(v) for some in self.values.values() for v in some), default=0.0)
+            absolute = 16 * widest * peak**2
+        got = decode(self.out, result)
+        computed = source if probe.source == "E" else self.element
+        want = expected(probe, self.values, self.old, computed)
+        if is_real(result) and probe.op in ("tile.scan", "tile.reduce"):
+            if self.element == "f8E8M0FNU":
+                return  # it holds no sums
+            widest = float(ml_dtypes.finfo(DTYPES[stored(result)]).eps) * 16
+            if result == "tf32":
+                widest = 2.0**-10 * 16
+        wrong = [
+            (index, g, w)
+            for index, (g, w) in enumerate(zip(got, want, strict=True))
+            if not agrees(g, w, result, widest) and not abs(g - w) <= absolute
+        ]
+        assert not wrong, f"expected {want}, got {got} for {self.values}"
+
+
+class Attempts:
+    """What fails is said of each cell, behind those that do not."""
+
+    def __init__(self, target):
+        self.target, self.failures = target, []
+
+    def attempt(self, action, cells, *more):
+        try:
+            action(self.target, cells, *more)
+        except Exception as failure:
+            failure.add_note(f"{', '.join(f'{p.op} of {e}' for p, e in cells)} on {self.target}")
+            self.failures.append(failure)
+
+    def raise_all(self):
+        if self.failures:
+            raise ExceptionGroup(self.target, self.failures)
+
+
+def kernels_of(cells):
+    """Those that are one kernel."""
+    apart = [[cell] for cell in cells if is_whole() or cell[0].op in ALONE]
+    joined = [cell for cell in cells if [cell] not in apart]
+    return [*apart, joined] if joined else apart
+
+
+def compiled(target, cells, kernel_target, **fields):
+    """One kernel of some cells; if it is refused, by the first that is."""
+    texts = [probe.kernel(element, kernel_target) for probe, element in cells]
+    text = texts[0] if len(texts) == 1 else probes.join(texts)
+    request = {"source": text.encode(), "target": target, "isolation": 0, **fields}
+    try:
+        return _native.compile(None, None, request)[0]
+    except kiln.CompileError:
+        for cell in cells if len(cells) > 1 else []:
+            compiled(target, [cell], kernel_target, **fields)
+        raise
+
+
+def run(target, cells, level):
+    opened = _native.Device.open(DEVICES[target])
+    artifact = compiled(opened.target, cells, target, opt_level=level)
+    if any(p.op == "tile.extern_call" and e not in probes.C_ABS for p, e in cells):
         return  # no library has a function of that type
-    executable = opened.load(artifact)
-    executable.launch("probe", [placement.place(value) for value in [*arguments, out]])
+    placement = Placement(DEVICES[target])
+    runs = [Run(probe, element) for probe, element in cells]
+    arguments = [value for each in runs for value in each.place(placement)]
+    opened.load(artifact).launch("probe", arguments)
     placement.fetch()
-    widest = 1e-16 if result == "f64" and source in ("f64", "f32") else 6e-8
-    if probe.op == "tile.dot tf32":
-        widest = 2**-12
-    absolute = 0.0
-    if probe.op.startswith("tile.dot") and is_real(result):
-        # What is rounded is a sum's largest part, which may be gone from the sum.
-        peak = max((abs(v) for some in values.values() for v in some), default=0.0)
-        absolute = 16 * widest * peak**2
-    got = decode(out, result)
-    want = expected(probe, values, old, source if probe.source == "E" else element)
-    if is_real(result) and probe.op in ("tile.scan", "tile.reduce"):
-        if element == "f8E8M0FNU":
-            return  # it holds no sums
-        widest = float(ml_dtypes.finfo(DTYPES[stored(result)]).eps) * 16
-        if result == "tf32":
-            widest = 2.0**-10 * 16
-    wrong = [
-        (index, g, w)
-        for index, (g, w) in enumerate(zip(got, want, strict=True))
-        if not agrees(g, w, result, widest) and not abs(g - w) <= absolute
-    ]
-    assert not wrong, f"expected {want}, got {got} for {values}"
+    attempts = Attempts(target)
+    for each in runs:
+        attempts.attempt(lambda *_, each=each: each.check(), [(each.probe, each.element)])
+    attempts.raise_all()
+
+
+def look(target, cells, links):
+    """Looks at the code of the target itself, and at what is linked of it: a binary beside assembly,
+    which the checker assembles, is generated once more."""
+    options = {} if links else {"options": "stop-after=asm"}
+    artifact = compiled(target, cells, target, keep_stages=["asm"], **options)
+    assembly = bytes(artifact.section("asm"))
+    assert assembly
+    if target.startswith("amdgpu:"):
+        assert ("binary" in artifact.sections) == links
+        if has_checker():
+            check(assembly)
 
 
 def test_every_op_type_and_target_has_an_answer():
@@ -272,17 +353,21 @@ def test_the_page_is_made_of_the_table():
     assert table.PAGE.read_text() == table.render(TABLE)
 
 
+def test_verifiers_say_what_the_table_says():
+    assert not list(table.differences(VERIFIED, table.verify(tool(), VERIFIED)))
+
+
 def asked_of(target, rng):
     """The cells that the compiler is asked for."""
-    if not table.base_of(target):
-        return table.cells()
+    cells = table.cells(VERIFIED)
+    if OWN[target].keys() == TABLE[target].keys():
+        return cells
     types, chip = rng.permutation(probes.TYPES).tolist(), list(TABLE).index(target)
-    cells = []
+    some = {}
     for number, probe in enumerate(probes.PROBES):
         first = (number + chip) * SOME_TYPES
-        some = [types[(first + i) % len(types)] for i in range(SOME_TYPES)]
-        cells += [(probe, e) for e in probes.TYPES if probe.op in OWN[target] or e in some]
-    return cells
+        some[probe.op] = [types[(first + i) % len(types)] for i in range(SOME_TYPES)]
+    return [(p, e) for p, e in cells if p.op in OWN[target] or e in some[p.op]]
 
 
 def is_run(target, probe, element):
@@ -293,8 +378,8 @@ def is_run(target, probe, element):
 def test_the_compiler_says_what_the_table_says(rng, target):
     """The cells that `test_row` compiles, which fails if one is refused, are lowered there alone."""
     asked = asked_of(target, rng)
-    compiled = [cell for cell in asked if is_run(target, *cell)]
-    answers = table.classify(tool(), target, asked, TABLE[target], compiled)
+    lowered = [cell for cell in asked if is_run(target, *cell)]
+    answers = table.classify(tool(), target, asked, TABLE[target], lowered)
     held = {op: {e: TABLE[target][op][e] for e in row} for op, row in answers.items()}
     assert not list(table.differences(held, answers))
 
@@ -302,34 +387,33 @@ def test_the_compiler_says_what_the_table_says(rng, target):
 @pytest.mark.parametrize("target, op", ROWS, ids=["-".join(row) for row in ROWS])
 def test_row(rng, target, op):
     """An op in each type that the target does not refuse. The target's own code is looked at in half of
-    them, others each time, and linked in one. What fails is said of every type."""
-    answers = TABLE[target][op].items()
-    elements = [element for element, answer in answers if not table.is_refused(answer)]
-    looked, failures = rng.permutation(elements)[: -(-len(elements) // 2)], []
-    for element in elements:
-        try:
-            run_cell(target, PROBES[op], element, element in looked, links=element in looked[:1])
-        except Exception as failure:
-            failure.add_note(f"{op} of {element} on {target}")
-            failures.append(failure)
-    if failures:
-        raise ExceptionGroup(f"{op} on {target}", failures)
-
-
-def run_cell(target, probe, element, is_looked_at, links):
-    """Runs it where its target's code runs, and looks at the code of the target itself, and what is
-    linked of it: a binary beside assembly, which the checker assembles, is generated once more."""
-    text = probe.kernel(element, target)
-    run(probe, element, text, DEVICES[target])
-    if target == "cpu" or not is_looked_at:
+    them, others each time, and linked in one; the host's is optimised in half of them."""
+    cells = [(PROBES[op], e) for e, a in TABLE[target][op].items() if not table.is_refused(a)]
+    half = [cells[i] for i in rng.permutation(len(cells))[: -(-len(cells) // 2)]]
+    others, attempts = [cell for cell in cells if cell not in half], Attempts(target)
+    if target == "cpu":
+        for cells, level in ((half, 3), (others, 3 if is_whole() else 0)):
+            for some in kernels_of(cells):
+                attempts.attempt(run, some, level)
+        attempts.raise_all()
         return
-    request = {"source": text.encode(), "target": target, "isolation": 0, "keep_stages": ["asm"]}
-    if not links:
-        request["options"] = "stop-after=asm"
-    artifact, _, _ = _native.compile(None, None, request)
-    assembly = bytes(artifact.section("asm"))
-    assert assembly
-    if target.startswith("amdgpu:"):
-        assert ("binary" in artifact.sections) == links
-        if has_checker():
-            check(assembly)
+    for some in kernels_of(cells):
+        attempts.attempt(run, some, LEVEL)
+    for some in kernels_of(half):
+        attempts.attempt(look, some, False)
+    attempts.attempt(look, half[:1], True)
+    attempts.raise_all()
+
+
+@pytest.mark.parametrize("target", LIKE)
+def test_pairs_of_op_and_type(rng, target):
+    """Where a chip is like another: each op in one type."""
+    attempts, cells, types = Attempts(target), [], rng.permutation(probes.TYPES).tolist()
+    for number, (op, row) in enumerate(TABLE[target].items()):
+        wanted = types[number % len(types) :] + types[: number % len(types)]
+        if op not in OWN[target]:
+            cells.append((PROBES[op], next(e for e in wanted if not table.is_refused(row[e]))))
+    for first in range(0, len(cells), TOGETHER):
+        for some in kernels_of(cells[first : first + TOGETHER]):
+            attempts.attempt(run, some, LEVEL)
+    attempts.raise_all()

@@ -1,6 +1,7 @@
 """One kernel of every op on every AMD chip: its final code waits for all that it reads, and in inner
 loops for nothing else. What gfx942 makes of every element type is proven by test_support.py, what
-the ops' tests and the examples become by theirs; here each chip gets every op at some type.
+the ops' tests and the examples become by theirs; here each chip gets every op at some type, and a
+commit half of them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ OTHERS = tuple(chip for chip in CHIPS if chip != "gfx942")
 PARTS = 4  # of each chip's ops, so that several cores have work
 
 
+@pytest.mark.drawn(0.5)
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("chip", OTHERS)
 def test_ops(chip: str, part: int) -> None:
