@@ -187,10 +187,11 @@ def test_cases_that_were_measured_again_replace_their_old_figures_alone(tmp_path
     assert keep(*others) == [("a", "x", 4), ("a", "y", 2), ("b", "x", 2), ("c", "x", 2)]
 
 
-def test_each_test_that_holds_a_line_of_schedules_is_there():
-    text = (ROOT / "docs" / "rationale" / "schedule-tests.md").read_text("utf-8")
+@pytest.mark.parametrize("page, least", [("schedule-tests", 60), ("check-tests", 40)])
+def test_each_test_that_holds_a_line_is_there(page, least):
+    text = (ROOT / "docs" / "rationale" / f"{page}.md").read_text("utf-8")
     named = re.findall(r"`(test/[^`:]+)(?:::(\w+))?`", text)
-    assert len(named) > 60
+    assert len(named) > least
     for file, name in named:
         assert (ROOT / file).is_file(), file
         if name:
