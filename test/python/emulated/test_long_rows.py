@@ -181,6 +181,37 @@ def test_rows_of_one_program(rng: np.random.Generator, device: str) -> None:
     assert loops_of(in_turn, x, y, WIDTH=16384) == 4
 
 
+@kiln.kernel
+def cross_entropy(x: kiln.View, ids: kiln.View, loss: kiln.View, WIDTH: kiln.constexpr):
+    """The gradient takes the place of the logits; a row's loss is stored between loops."""
+    i = kiln.program_id(0)
+    column = kiln.arange(WIDTH)[None, :]
+    row = x.load((i, 0), (1, WIDTH), pad=LEAST).to(kiln.f32)
+    most = kiln.max(row, axis=1, keepdims=True)
+    e = kiln.exp(row - most)
+    total = kiln.sum(e, axis=1, keepdims=True)
+    target = ids[i]
+    at = kiln.sum(kiln.where(column == target, row, 0.0), axis=1, keepdims=True)
+    loss.store((i,), (kiln.log(total) + most - at).reshape((1,)))
+    grad = e / total - kiln.where(column == target, 1.0, 0.0)
+    x.store((i, 0), grad.to(x.dtype))
+
+
+@pytest.mark.parametrize("width", [16384, 131072])
+@pytest.mark.parametrize("device", DEVICES[:2])
+def test_cross_entropy_in_place(rng: np.random.Generator, device: str, width: int) -> None:
+    x = (3 * rng.standard_normal((3, width - 77))).astype(F32)
+    ids = rng.integers(0, x.shape[1], 3).astype(np.int32)
+    loss = np.full(3, np.nan, F32)
+    p, rows = softmax_of(x), np.arange(3)
+    grad = p.copy()
+    grad[rows, ids] -= 1
+    assert loops_of(cross_entropy, x, ids, loss, WIDTH=width) == 3
+    cross_entropy.options(device=device)[3](x, ids, loss, WIDTH=width)
+    np.testing.assert_allclose(loss, -np.log(p[rows, ids]), rtol=1e-5)
+    np.testing.assert_allclose(x, grad, rtol=1e-5, atol=1e-9)
+
+
 @pytest.mark.parametrize("device", DEVICES[:2])
 def test_softmax_in_place(rng: np.random.Generator, device: str) -> None:
     """A program keeps what it has loaded, or its tile is whole: nothing it has stored is loaded."""
