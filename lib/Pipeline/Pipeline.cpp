@@ -79,8 +79,8 @@ static LogicalResult realiseClusters(ModuleOp copy, const SharedProofs &proofs) 
   });
 }
 
-/// Whether what is decided of a kernel that decides no roles can be realised: tried on a copy.
-static LogicalResult realiseAll(ModuleOp copy, const SharedProofs &proofs) {
+/// Whether programs that one block shall run can be: tried on a copy.
+static LogicalResult realiseBlocks(ModuleOp copy, const SharedProofs &proofs) {
   return runOn(copy, [&](OpPassManager &pm, TargetInterface target) {
     for (Stage stage : {Stage::Layout, Stage::Schedule})
       addStage(pm, target, stage, proofs);
@@ -88,9 +88,16 @@ static LogicalResult realiseAll(ModuleOp copy, const SharedProofs &proofs) {
   });
 }
 
-static bool tryAll(tile::KernelOp kernel, const SharedProofs &proofs) {
+/// Whether a kernel that has no roles can be realised, and has room for what it keeps.
+static bool tryStages(tile::KernelOp kernel, const SharedProofs &proofs) {
+  auto realise = [&](ModuleOp copy) {
+    return runOn(copy, [&](OpPassManager &pm, TargetInterface target) {
+      for (Stage stage : {Stage::Layout, Stage::Schedule})
+        addStage(pm, target, stage, proofs);
+    });
+  };
   std::optional<Refusal> refusal;
-  return bool(tryOut(kernel, [&](ModuleOp copy) { return realiseAll(copy, proofs); }, refusal));
+  return bool(tryOut(kernel, realise, refusal));
 }
 
 /// The passes of the stage `layout` that come behind what completes pins, for a device.
@@ -181,13 +188,13 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
     return;
   case Stage::Layout:
     // A tile that is too large for a target may be computed in pieces.
-    add(createDecideChunks([=](tile::KernelOp kernel) { return tryAll(kernel, proofs); }),
+    add(createDecideChunks([=](tile::KernelOp kernel) { return tryStages(kernel, proofs); }),
         createRealiseChunks(), createCheckTarget());
     if (!isHost) {
       add(createJoinScales(),
           createDecideClusters([=](ModuleOp copy) { return realiseClusters(copy, proofs); }),
           createRoundClusters(), createDecideBatch(), createRealiseBatch(),
-          createDecideBlockPrograms([=](ModuleOp copy) { return realiseAll(copy, proofs); }),
+          createDecideBlockPrograms([=](ModuleOp copy) { return realiseBlocks(copy, proofs); }),
           createGatherPrograms(),
           createCompletePins([=](ModuleOp copy) { return realisePins(copy, proofs); }));
       addDecidedLayouts(pm, proofs);

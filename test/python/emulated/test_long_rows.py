@@ -107,6 +107,111 @@ def test_softmax(rng: np.random.Generator, device: str, dtype, width: int) -> No
     np.testing.assert_allclose(y, softmax_of(x), rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.parametrize("columns", [20000, 32768, 3])
+@pytest.mark.parametrize("device", DEVICES[:2])
+def test_what_is_no_number(rng: np.random.Generator, device: str, columns: int) -> None:
+    """Padding of which no loop sees any makes nothing a number, and no number nothing."""
+    x = (3 * rng.standard_normal((5, columns))).astype(F32)
+    x[0] = LEAST
+    x[1, rng.integers(columns)] = np.nan
+    x[2, rng.integers(columns)] = np.inf
+    x[3, : columns // 2] = LEAST
+    y = np.full(x.shape, 7, F32)
+    softmax.options(device=device)(x, y, WIDTH=32768)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(y, softmax_of(x), rtol=1e-5, atol=1e-9)
+
+
+@kiln.kernel
+def window(x: kiln.View, y: kiln.View, sums: kiln.View, begin: kiln.i64, WIDTH: kiln.constexpr):
+    """From any place of a row on; what is stored lies elsewhere in it."""
+    i = kiln.grid(x.shape[0])
+    row = x.load((i, begin), (1, WIDTH), pad=1.5)
+    most = kiln.max(row, axis=1, keepdims=True)
+    y.store((i, 100), row - most)
+    sums.store((i,), most.reshape((1,)))
+
+
+@pytest.mark.parametrize("begin", [0, 777, -5000, 30000, -(1 << 40), 1 << 40])
+def test_windows(rng: np.random.Generator, begin: int) -> None:
+    width = 16384
+    x = rng.standard_normal((2, 20000)).astype(F32)
+    y = np.full((2, 18000), 7, F32)
+    sums = np.full(2, np.nan, F32)
+    window.options(device="emu:sm_90a")(x, y, sums, begin, WIDTH=width)
+    row = np.full((2, width), 1.5, F32)
+    at = np.arange(width) + begin
+    inside = (at >= 0) & (at < 20000)
+    row[:, inside] = x[:, at[inside]]
+    np.testing.assert_array_equal(sums, row.max(axis=1))
+    np.testing.assert_array_equal(y[:, 100 : 100 + width], row - row.max(axis=1, keepdims=True))
+    assert (y[:, :100] == 7).all() and (y[:, 100 + width :] == 7).all()
+    assert loops_of(window, x, y, sums, begin, WIDTH=width) == 2
+
+
+@kiln.kernel
+def several(x: kiln.View, y: kiln.View, ROWS: kiln.constexpr, WIDTH: kiln.constexpr):
+    block = kiln.grid(kiln.cdiv(x.shape[0], ROWS))
+    i = block * ROWS
+    rows = x.load((i, 0), (ROWS, WIDTH), pad=LEAST).to(kiln.f32)
+    e = kiln.exp(rows - kiln.max(rows, axis=1, keepdims=True))
+    y.store((i, 0), (e / kiln.sum(e, axis=1, keepdims=True)).to(y.dtype))
+
+
+@kiln.kernel
+def in_turn(x: kiln.View, y: kiln.View, WIDTH: kiln.constexpr):
+    """Programs that run several rows each."""
+    first = kiln.grid(2)
+    for i in range(first, x.shape[0], 2):
+        row = x.load((i, 0), (1, WIDTH), pad=LEAST).to(kiln.f32)
+        e = kiln.exp(row - kiln.max(row, axis=1, keepdims=True))
+        y.store((i, 0), (e / kiln.sum(e, axis=1, keepdims=True)).to(y.dtype))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_rows_of_one_program(rng: np.random.Generator, device: str) -> None:
+    x = (3 * rng.standard_normal((7, int(rng.integers(4000, 8192))))).astype(BF16)
+    y = np.full(x.shape, np.nan, F32)
+    several.options(device=device)(x, y, ROWS=4, WIDTH=8192)
+    np.testing.assert_allclose(y, softmax_of(x), rtol=1e-5, atol=1e-9)
+    assert loops_of(several, x, y, ROWS=4, WIDTH=8192) == 3
+    y[:] = np.nan
+    in_turn.options(device=device)(x, y, WIDTH=16384)
+    np.testing.assert_allclose(y, softmax_of(x), rtol=1e-5, atol=1e-9)
+    assert loops_of(in_turn, x, y, WIDTH=16384) == 4
+
+
+@kiln.kernel
+def cross_entropy(x: kiln.View, ids: kiln.View, loss: kiln.View, WIDTH: kiln.constexpr):
+    """The gradient takes the place of the logits; a row's loss is stored between loops."""
+    i = kiln.program_id(0)
+    column = kiln.arange(WIDTH)[None, :]
+    row = x.load((i, 0), (1, WIDTH), pad=LEAST).to(kiln.f32)
+    most = kiln.max(row, axis=1, keepdims=True)
+    e = kiln.exp(row - most)
+    total = kiln.sum(e, axis=1, keepdims=True)
+    target = ids[i]
+    at = kiln.sum(kiln.where(column == target, row, 0.0), axis=1, keepdims=True)
+    loss.store((i,), (kiln.log(total) + most - at).reshape((1,)))
+    grad = e / total - kiln.where(column == target, 1.0, 0.0)
+    x.store((i, 0), grad.to(x.dtype))
+
+
+@pytest.mark.parametrize("width", [16384, 131072])
+@pytest.mark.parametrize("device", DEVICES[:2])
+def test_cross_entropy_in_place(rng: np.random.Generator, device: str, width: int) -> None:
+    x = (3 * rng.standard_normal((3, width - 77))).astype(F32)
+    ids = rng.integers(0, x.shape[1], 3).astype(np.int32)
+    loss = np.full(3, np.nan, F32)
+    p, rows = softmax_of(x), np.arange(3)
+    grad = p.copy()
+    grad[rows, ids] -= 1
+    assert loops_of(cross_entropy, x, ids, loss, WIDTH=width) == 3
+    cross_entropy.options(device=device)[3](x, ids, loss, WIDTH=width)
+    np.testing.assert_allclose(loss, -np.log(p[rows, ids]), rtol=1e-5)
+    np.testing.assert_allclose(x, grad, rtol=1e-5, atol=1e-9)
+
+
 @pytest.mark.parametrize("device", DEVICES[:2])
 def test_softmax_in_place(rng: np.random.Generator, device: str) -> None:
     """A program keeps what it has loaded, or its tile is whole: nothing it has stored is loaded."""
