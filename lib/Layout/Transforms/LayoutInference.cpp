@@ -91,17 +91,35 @@ ThreadShape ProgramThreads::of(Operation *op) const {
   return {lanes, 1};
 }
 
+static int64_t getElementBytesOf(Operation *access) {
+  auto load = dyn_cast<LoadOp>(access);
+  Type type = load ? load.getType() : cast<StoreOp>(access).getValue().getType();
+  return std::max(1u, getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8);
+}
+
 //===- The walk -----------------------------------------------------------------------------===//
 
 LayoutInference::LayoutInference(KernelOp kernel, const ProgramThreads &threads)
     : threads(threads) {
   // One width for the whole kernel, so that tensors of one shape share one layout.
   kernel.getBody().walk([&](Operation *op) {
-    if (isa<LoadOp, StoreOp>(op))
-      width = std::max(width, getAccessFacts(op).width);
+    if (isa<LoadOp, StoreOp>(op)) {
+      int64_t own = getAccessFacts(op).width;
+      width = std::max(width, own);
+      widthBytes = std::max(widthBytes, own * getElementBytesOf(op));
+      ++accesses;
+    }
+    if (isa<ReduceOp>(op))
+      ++reductions;
     if (auto run = op->getAttrOfType<DenseI64ArrayAttr>(kRunAttrName))
       width = std::max(width, run[1]);
   });
+  // What products read lies as they want it.
+  auto isProduct = [](Operation *op) {
+    return isa<DotOp, DotScaledOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (kernel->hasAttr(kRolesAttrName) || kernel.getBody().walk(isProduct).wasInterrupted())
+    reductions = 0;
   visit(kernel.getBody().front());
   kernel.getBody().walk([&](LoadOp load) {
     if (std::optional<LinearLayout> shared = shareOutAsRead(load))
@@ -115,8 +133,45 @@ LayoutInference::LayoutInference(KernelOp kernel, const ProgramThreads &threads)
 
 LinearLayout LayoutInference::getBlocked(Value value, ThreadShape shape, int fastest) const {
   auto load = value.getDefiningOp<LoadOp>();
-  return getBlockedLayout(shapeOf(value), width, shape, fastest,
-                          load ? load.getExtents() : std::nullopt);
+  LinearLayout blocked = getBlockedLayout(shapeOf(value), width, shape, fastest,
+                                          load ? load.getExtents() : std::nullopt);
+  return reductions ? shareRows(blocked, fastest) : blocked;
+}
+
+/// A row that 2^k lanes share takes k exchanges a number that is reduced along it, each a shuffle
+/// and an operation, of as many numbers as a lane has rows. An access of a warp takes a line of
+/// memory for each row that it reaches, and for each 128 bytes. So of `lanes` along a row of
+/// `pieces` (the accesses that it takes of a lane), for each piece of a lane:
+///
+///   accesses * max(lanes / 2^k, lanes * bytes / 128) + reductions * 2 k * 2^k / pieces
+LinearLayout LayoutInference::shareRows(const LinearLayout &blocked, int fastest) const {
+  constexpr int64_t kLineBytes = 128;
+  SmallVector<int64_t> shape = blocked.getShape();
+  if (shape.size() < 2)
+    return blocked;
+  unsigned dim = fastest >= 0 ? fastest : shape.size() - 1;
+  SmallVector<LinearLayout::InDim> ins(blocked.getIns());
+  auto find = [&](StringRef name) {
+    return llvm::find_if(ins, [&](const LinearLayout::InDim &in) { return in.name == name; });
+  };
+  auto *registers = find(kRegister), *lanes = find(kLane);
+  auto isAlong = [&](const LinearLayout::Basis &basis) { return basis[dim] != 0; };
+  int64_t present = llvm::count_if(lanes->bases, isAlong), all = lanes->bases.size();
+  int64_t pieces = std::max<int64_t>(1, shape[dim] / width);
+  auto cost = [&](int64_t k) {
+    int64_t lines = std::max(int64_t(1) << (all - k), (widthBytes << all) / kLineBytes);
+    return accesses * lines * pieces + reductions * 2 * k * (int64_t(1) << k);
+  };
+  for (int64_t k = present; k > 0 && cost(k - 1) < cost(k); --k) {
+    auto *row = llvm::find_if(registers->bases, [&](const LinearLayout::Basis &basis) {
+      return !isAlong(basis) && !llvm::all_of(basis, [](int64_t value) { return value == 0; });
+    });
+    if (row == registers->bases.end())
+      break;
+    auto last = llvm::find_if(llvm::reverse(lanes->bases), isAlong);
+    std::swap(*row, *last);
+  }
+  return *LinearLayout::create(ins, blocked.getOuts());
 }
 
 /// Lanes and warps of which a layout does not speak hold what the others do.

@@ -91,8 +91,15 @@ private:
   /// As these threads get a value: as it is made, if they are those that make it.
   Entry lookup(mlir::Value value, ThreadShape shape) const;
 
+  /// With fewer lanes along the dimension that memory walks first, and as many more along others,
+  /// if what is reduced along it spares more exchanges between lanes than accesses take lines of
+  /// memory.
+  LinearLayout shareRows(const LinearLayout &blocked, int fastest) const;
+
   const ProgramThreads &threads;
   int64_t width = 1;
+  /// Of that width; and the kernel's accesses to tiles, and what it reduces, if it has no products.
+  int64_t widthBytes = 1, accesses = 0, reductions = 0;
   llvm::DenseMap<mlir::Value, Entry> layouts;
   /// Of what copies load through registers: as those who read it share it out, so that each copy
   /// has a part of the buffer to itself.

@@ -302,10 +302,12 @@ def DecideLayouts : Pass<"tile-decide-layouts", "::mlir::ModuleOp"> {
     `tile.convert_layout`.
 
     Anchors are loads and stores (coalesced, as wide as facts about the arguments allow) and the
-    fragments of atoms, and what `tile.layout` says; other ops take their operands' layout. A loop's
+    fragments of atoms, and what `tile.layout` says; other ops take their operands' layout. In a kernel without products and
+    roles that reduces rows fewer lanes share a row, and more rows are accessed at a time, where that spares more exchanges between
+    lanes than it takes lines of memory. A loop's
     value that starts as a constant takes the layout that the body gives it. Nothing but types is
     changed, and a conversion stands in front of each op that wants an operand otherwise than it is made.
-    The test is `test/Layout/Transforms/decide-layouts.mlir`.
+    The tests are `test/Layout/Transforms/decide-layouts.mlir` and `decide-layouts-rows.mlir`.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
