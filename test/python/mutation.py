@@ -24,7 +24,7 @@ WAITS = (
     r"|tcgen05\.fence <after>"
 )
 BARRIERS = r"barrier0?\b|bar\.warp|cluster\.(?:arrive|wait)"
-LAUNCHES = r"griddepcontrol (?:wait|launch_dependents)"
+LAUNCHES = r"griddepcontrol +(?:wait|launch_dependents)"
 WAVE = r'call_intrinsic "llvm\.amdgcn\.wave\.barrier"'
 WORD = r"atomicrmw uinc_wrap"
 ORDERS = re.compile(
@@ -116,7 +116,7 @@ def stand_ins(line: str) -> Iterator[list[StandIn]]:
     if text.startswith('llvm.fence syncscope("block")'):
         yield [one(1, ATOMIC, NEVER), one(-1, ATOMIC, NEVER)]
     # The next launch may begin, which waits for the end of all of this one.
-    if text.startswith("nvvm.griddepcontrol launch_dependents"):
+    if re.match(r"nvvm\.griddepcontrol +launch_dependents", text):
         yield []
     if text.startswith("nvvm.wgmma.fence"):
         yield rule(1, PRODUCT, re.escape(text))

@@ -5,6 +5,7 @@ launches refuse them as the real ones do."""
 from __future__ import annotations
 
 import ml_dtypes
+import mutation
 import numpy as np
 import pytest
 
@@ -100,6 +101,26 @@ def test_kernels_without_roles(rng, chip: str, at: str) -> None:
         scaled.options(device=f"emu:{chip}", **options)(x, y, at)
         sums = np.repeat((8 * x.astype(np.float64)).reshape(4, 64).sum(1), 64)
         np.testing.assert_allclose(y, 8 * x + sums, atol=1e-3)
+
+
+def test_a_kernel_that_does_not_wait_for_what_runs_in_front_of_it_is_found() -> None:
+    """That the next launch may begin early orders nothing."""
+    x, y = np.ones(256, np.float32), np.zeros(256, np.float32)
+    text = scaled.compile(x, y, "load", target="emu:sm_90a").ir("llvm")
+    lines = set(range(text.count("\n")))
+    mutants = [m for m in mutation.mutants(text, lines) if "griddepcontrol" in m.what]
+    assert [m.may_be_same for m in mutants] == [" wait'" not in m.what for m in mutants]
+    for mutant in mutants:
+        launch = mutation.loaded(mutation.changed(text, mutant), "emu:sm_90a")
+        if mutant.may_be_same:
+            launch(x, y)
+            continue
+        with pytest.raises(kiln.DeviceError) as raised:
+            launch(x, y)
+        said = str(raised.value)
+        assert "a race: a read of byte 0 of argument 'x', which the launch in front of this" in said
+        assert "missing: a wait for what runs in front of it ('griddepcontrol.wait')" in said
+    assert {m.may_be_same for m in mutants} == {True, False}
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "sm_89", "gfx942", "gfx950", "gfx1201"])

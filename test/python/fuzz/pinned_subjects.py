@@ -95,7 +95,7 @@ RUNS: dict[str, list[Run] | dict[str, list[Run]]] = {
     "pinned_kernels.py:gemm_interleaved": [Product(256, 256, 160)],
     "pinned_kernels.py:gemm_through_registers": [Product(256, 128, 160)],
     "pinned_kernels.py:attention_by_waves": {
-        f"heads of {width}": [Attention(1, 256, True, width)] for width in (64, 128)
+        f"heads of {width}": [Attention(1, n, True, width)] for width, n in ((64, 256), (128, 160))
     },
 }
 
