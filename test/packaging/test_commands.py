@@ -184,6 +184,13 @@ def test_few(a): pass
 @pytest.mark.drawn(0.5)
 @pytest.mark.parametrize("a, b", [(a, b) for a in range(6) for b in range(2)])
 def test_half(a, b): pass
+@pytest.mark.drawn
+@pytest.mark.parametrize("a", range(6))
+@pytest.mark.parametrize("d", range(5))
+def test_next(a, d): pass
+@pytest.mark.drawn
+@pytest.mark.parametrize("a", range(10))
+def test_list(a): pass
 """
 MARKS = "[pytest]\nmarkers =\n  packed: always\n  crossed: some cells\n  drawn: some cells\n"
 
@@ -215,12 +222,13 @@ def test_shares_of_the_packed_tests_are_all_of_them_and_each_has_what_is_marked(
 
 def test_a_cross_is_drawn_by_pairs_or_by_values_and_each_commit_draws_others(collect):
     whole, drawn = collect("--whole"), [collect(seed=seed) for seed in (1, 2, 1)]
-    assert len(whole) == 161 and drawn[0] == drawn[2] != drawn[1] and drawn[0] < whole
+    assert len(whole) == 201 and drawn[0] == drawn[2] != drawn[1] and drawn[0] < whole
 
     def cells(names, test):
         found = [name[len(test) + 1 : -1].split("-") for name in names if name.startswith(test)]
         return {(cell[0], "-".join(cell[1:-1]), cell[-1]) for cell in found}
 
+    counted = {"all": 20, "two": 2, "few": 3, "half": 6, "next": 5, "list": 5}
     for names in drawn:
         assert {f"test_drawn[{n}]" for n in range(40)} | {"test_always"} < names
         found = cells(names, "test_pairs")
@@ -230,8 +238,8 @@ def test_a_cross_is_drawn_by_pairs_or_by_values_and_each_commit_draws_others(col
         assert len(found) < 30 and len(cells(names, "test_values")) == 5
         assert {cell[0] for cell in cells(names, "test_values")} == set("0123")
         assert {cell[2] for cell in cells(names, "test_values")} == set("01234")
-        counts = {test: len(cells(names, f"test_{test}")) for test in ("all", "two", "few", "half")}
-        assert counts == {"all": 20, "two": 2, "few": 3, "half": 6}
+        counts = {test: len(cells(names, f"test_{test}")) for test in counted}
+        assert counts == counted
         assert {cell[0] for cell in cells(names, "test_half")} == set("012345")
         assert {cell[2] for cell in cells(names, "test_half")} == set("01")
 

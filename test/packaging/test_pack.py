@@ -59,11 +59,11 @@ def test_package_measures_a_bare_launch(package):
     assert 10 < float(run(package / "bin/kiln-launch-cost")) < 1e6
 
 
-@pytest.mark.serial
 def test_archive_stays_under_60_megabytes(package, tmp_path):
+    """Even as xz packs soonest, in a third of the time."""
     archive = tmp_path / "kiln.tar.xz"
     run("tar", "-C", package.parent, "-cf", tmp_path / "kiln.tar", package.name)
-    run("xz", "-3", "-T0", "-k", tmp_path / "kiln.tar")
+    run("xz", "-1", "-k", tmp_path / "kiln.tar")
     assert archive.stat().st_size <= 60e6
 
 

@@ -130,7 +130,7 @@ def test_pip_install_into_a_fresh_environment_brings_what_it_needs(package, tmp_
     if not os.environ.get("KILN_TEST_FULL_INSTALL"):
         options.append(f"--config-settings=cmake.define.KILN_PREBUILT={package}")
     install = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", ROOT, *options]
-    run(*install, env={**os.environ, "PIP_NO_COMPILE": "1"})  # nor of what it builds with
+    run(*install, env={**os.environ, "PIP_NO_COMPILE": "0"})  # which says no to compiling
     (tmp_path / "use.py").write_text(KERNEL)
     environment = {**os.environ, "KILN_CACHE_DIR": str(tmp_path / "c")}
     environment.pop("PYTHONPATH", None)

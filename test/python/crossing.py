@@ -4,7 +4,8 @@ A test marked `crossed` runs in a small set of the cells of its parameters in wh
 two parameters stand together that do in any of its cells; with two parameters alone, or marked
 `crossed(1)`, in which each value stands; with `crossed(0)` in all. One that is marked `drawn(n)` runs in so
 many of its cells, or in such a share of them and at least three, in which as many values as can be
-stand. Each commit draws others. A test that is named by its cell is run, and with `--whole` every cell
+stand; one that is marked `drawn` alone in half as many as its longest list has values, or as the next
+list has. Each commit draws others. A test that is named by its cell is run, and with `--whole` every cell
 is."""
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def draw(cross: list[pytest.Item], drawn: random.Random) -> set[int]:
         for item in cross
     ]
     if mark := cross[0].get_closest_marker("drawn"):
-        (count,) = mark.args
+        lengths = sorted((len(set(values)) for values in zip(*cells, strict=True)), reverse=True)
+        (count,) = mark.args or (max([math.ceil(lengths[0] / 2), *lengths[1:], FEWEST]),)
         if isinstance(count, float):
             count = max(math.ceil(count * len(cells)), FEWEST)
         return some([sum(cell, ()) for cell in cells], min(count, len(cells)), drawn)

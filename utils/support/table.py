@@ -95,11 +95,11 @@ def is_refused(answer):
 
 def verify(tool, held):
     """What the ops' own verifiers make of each type: a cell, or why it is none."""
-    refused = [(p, e) for p, e in pairs() if held.get(p.op, {}).get(e) != CELL]
     answers = {}
-    for asked, together in ((refused, False), ([c for c in pairs() if c not in refused], True)):
+    for is_cell in (False, True):
+        asked = [(p, e) for p, e in pairs() if (held.get(p.op, {}).get(e) == CELL) == is_cell]
         kernels = [probe.kernel(element) for probe, element in asked]
-        answers |= zip(asked, ask(tool, kernels, [], together), strict=True)
+        answers |= zip(asked, ask(tool, kernels, [], together=is_cell), strict=True)
     verified = {}
     for probe, element in pairs():
         refusals = [message for sort, message in answers[probe, element] if sort == "error"]

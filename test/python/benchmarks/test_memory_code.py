@@ -84,6 +84,7 @@ def test_code(name: str, monkeypatch) -> None:
 
 
 @pytest.mark.skipif(not has_checker(), reason="needs tile-check-isa")
+@pytest.mark.drawn(0.5)
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", KERNELS)
 def test_waits_on_amd(name: str, chip: str, monkeypatch) -> None:

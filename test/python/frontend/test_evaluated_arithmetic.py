@@ -110,6 +110,7 @@ def test_rounded_up_division(dtype, data):
     assert _known[key](a=a, b=b) == fitted(-(-a // b) if b else 0, dtype)
 
 
+@pytest.mark.crossed(1)
 @pytest.mark.parametrize("source", ["f64", "f32", "f16", "bf16", "f8e4m3fn", "f8e5m2"])
 @pytest.mark.parametrize("to", [d for d in DTYPES.values() if d.is_integer], ids=str)
 @given(x=st.floats() | st.integers(-(2**70), 2**70).map(float) | st.integers(-300, 300).map(float))
@@ -135,6 +136,7 @@ def _truncated(x: float) -> int:
     return int(x) if math.isfinite(x) else int(math.copysign(2**80, x))
 
 
+@pytest.mark.crossed(1)
 @pytest.mark.parametrize("source", INTEGERS, ids=str)
 @pytest.mark.parametrize("to", ["f64", "f32", "f16", "bf16", "f8e5m2"])
 @given(data=st.data())
@@ -148,6 +150,7 @@ def test_int_to_float(source, to, data):
     assert got == rounded(a, FLOATS[to.ir]) or math.isnan(got)
 
 
+@pytest.mark.crossed(1)
 @pytest.mark.parametrize("source", INTEGERS, ids=str)
 @pytest.mark.parametrize("to", INTEGERS, ids=str)
 @given(data=st.data())

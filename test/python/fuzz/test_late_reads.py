@@ -48,6 +48,7 @@ COMBINED = [
 ]
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("pair, number", COMBINED, ids=[pair for pair, _ in COMBINED])
 def test_a_value_read_before(pair, number, monkeypatch):
     monkeypatch.setenv("KILN_COMPILE_IN_PROCESS", "1")

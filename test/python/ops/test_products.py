@@ -124,7 +124,7 @@ SCALED_SHAPES = [(16, 16, 64), (5, 33, 96), (32, 32, 64), (16, 48, 128), (40, 33
 MX = ["f8E4M3FN", "f8E5M2", "f6E2M3FN", "f6E3M2FN", "f4E2M1FN"]
 
 
-@pytest.mark.crossed
+@pytest.mark.drawn(0.25)
 @pytest.mark.parametrize("m, n, k", SCALED_SHAPES)
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("element", [*MX, "nv"])

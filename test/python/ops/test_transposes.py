@@ -38,7 +38,7 @@ def product(
     c.store((i * BM, j * BN), acc)
 
 
-@pytest.mark.crossed
+@pytest.mark.drawn(0.25)
 @pytest.mark.parametrize("form", ["NN", "NT", "TN", "TT"])
 @pytest.mark.parametrize("kind", ["view", "tile"])
 @pytest.mark.parametrize("name", [*FLOATS, "i8"])

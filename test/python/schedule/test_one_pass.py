@@ -25,6 +25,7 @@ def passes() -> dict[str, set[str]]:
     return named
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("kernel", ["gemm", "gemm-sm_80", "gemm-sm_100a", "gemm-gfx950", *MORE])
 def test_each_decision_is_obeyed_by_the_pass_that_is_named(kernel: str, tmp_path: Path) -> None:
     path = tmp_path / "kernel.mlir"

@@ -22,6 +22,7 @@ NUMPY = {
 }  # fmt: skip
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("element", ["f64", "f32"])
 @pytest.mark.parametrize("function", math_bounds.BOUNDS)
 @pytest.mark.parametrize("device", DEVICES)

@@ -56,6 +56,7 @@ def calls(text: str) -> set[str]:
     return undefined(artifact.section("binary"))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("probe", probes.PROBES, ids=lambda probe: probe.op)
 def test_what_an_op_calls(probe):
     element = next((e for e in ("f32", "i32", "i64", "i1", "f8E4M3FN", "bf16")

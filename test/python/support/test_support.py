@@ -44,7 +44,7 @@ CASES = [(t, p.op, e) for t in TABLE for p in probes.PROBES for e in probes.TYPE
 OWN = {t: TABLE[t] if chosen or is_whole() else table.own_rows(TABLE, t) for t in TABLE}
 ROWS = [(t, p.op) for t in DEVICES for p in probes.PROBES if p.op in OWN[t]]
 LIKE = [target for target in DEVICES if OWN[target].keys() != TABLE[target].keys()]
-SOME_TYPES = 2  # in which an op is asked for where a chip is like another
+SOME_TYPES = 1  # in which an op is asked for where a chip is like another
 # On an emulated chip the target's own code is the same at each level.
 LEVEL = 0 if all(device.startswith(("emu:", "cpu")) for device in DEVICES.values()) else 3
 TOGETHER = 16  # ops that are one kernel there
