@@ -5,6 +5,7 @@
 #include "ChunkSums.h"
 #include "kiln/Dialect/Tile/IR/ChunkDecisions.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
+#include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
 #include "kiln/Layout/Transforms/Passes.h"
 #include "kiln/Target/TargetInterface.h"
@@ -264,6 +265,22 @@ static InFlightDiagnostic refuse(const ChunkPhases::Obstacle &obstacle) {
                                   << "' is decided";
 }
 
+/// What was decided, for reports: nothing of it is left in the kernel.
+static void tell(KernelOp kernel, const ChunkPhases &phases, Chunks chunks, int64_t kept) {
+  Builder builder(kernel.getContext());
+  auto module = kernel->getParentOfType<ModuleOp>();
+  NamedAttrList members;
+  if (auto before = module->getAttrOfType<DictionaryAttr>(kMetadataAttrName))
+    members.append(before.begin(), before.end());
+  auto number = [&](StringRef name, int64_t value) {
+    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+  };
+  members.set("chunks", builder.getDictionaryAttr({number("length", chunks.length),
+                                                   number("loops", phases.countPhases()),
+                                                   number("kept", kept)}));
+  module->setAttr(kMetadataAttrName, members.getDictionary(builder.getContext()));
+}
+
 /// Warps that run a program beside others have no barriers for what it keeps.
 static LogicalResult checkAlone(LoadOp load) {
   auto kernel = load->getParentOfType<KernelOp>();
@@ -285,9 +302,11 @@ static LogicalResult realise(KernelOp kernel, Chunks chunks) {
                               << phases.getExtent() << ", got " << chunks.length << " elements in '"
                               << kChunkAttrName << "'";
   auto isKept = [](LoadOp load) { return load->hasAttr(kKeptAttrName); };
+  int64_t count = 0;
   WalkResult kept = kernel.getBody().walk([&](LoadOp load) {
     if (!isKept(load))
       return WalkResult::advance();
+    ++count;
     if (failed(checkAlone(load)))
       return WalkResult::interrupt();
     auto [first, last] = phases.getUses(load);
@@ -303,6 +322,7 @@ static LogicalResult realise(KernelOp kernel, Chunks chunks) {
   if (auto conflict = phases.findConflict(isKept))
     return refuse(*conflict);
   ChunkRealiser(phases, chunks).run();
+  tell(kernel, phases, chunks, count);
   return success();
 }
 

@@ -39,6 +39,11 @@ def explain(compiled: Any) -> str:
     if metadata.get("programs_per_block"):
         one = "block"
         lines.append(f"blocks: of {metadata['programs_per_block']} programs each")
+    if chunks := metadata.get("chunks"):
+        loops = f"{chunks['loops']} loop{'s' * (chunks['loops'] > 1)}"
+        what = f"tiles: in chunks of {chunks['length']}, in {loops}"
+        tiles = f"{chunks['kept']} tile{'s' * (chunks['kept'] > 1)}"
+        lines.append(what + (f", with {tiles} kept in shared memory" if chunks["kept"] else ""))
     for key, label in (("scratch_bytes", "scratch memory"), ("shared_bytes", "shared memory")):
         if metadata.get(key):
             lines.append(f"{label}: {metadata[key]} bytes a {one}")

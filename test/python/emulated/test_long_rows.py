@@ -303,6 +303,34 @@ def test_which_tiles_are_cut() -> None:
     assert loops_of(whole, x, y, WIDTH=32768) == 0
 
 
+def test_explain_tells_of_chunks() -> None:
+    x, y = np.zeros((2, 4, 16384), BF16)
+    for width, told in (
+        (8192, ""),
+        (32768, "tiles: in chunks of 2048, in 3 loops, with 1 tile kept in shared memory"),
+        (262144, "tiles: in chunks of 8192, in 3 loops"),
+    ):
+        text = softmax.compile(x, y, WIDTH=width, target="nvptx:sm_90a").explain()
+        lines = [line for line in text.splitlines() if line.startswith("tiles: ")]
+        assert lines == [told] * bool(told)
+
+
+@kiln.kernel(fast_math=True)
+def without_infinities(x: kiln.View, y: kiln.View, WIDTH: kiln.constexpr):
+    i = kiln.grid(x.shape[0])
+    row = x.load((i, 0), (1, WIDTH), pad=-1e30).to(kiln.f32)
+    e = kiln.exp(row - kiln.max(row, axis=1, keepdims=True))
+    y.store((i, 0), (e / kiln.sum(e, axis=1, keepdims=True)).to(y.dtype))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_fast_math(rng: np.random.Generator, device: str) -> None:
+    x = rows_of(rng, BF16, 32768)
+    y = np.full(x.shape, np.nan, F32)
+    without_infinities.options(device=device)(x, y, WIDTH=32768)
+    np.testing.assert_allclose(y, softmax_of(x), rtol=1e-5, atol=1e-9)
+
+
 @pytest.mark.parametrize("target", ["nvptx:sm_90a", "nvptx:sm_80", "amdgpu:gfx942"])
 @pytest.mark.parametrize("kernel", [softmax, rmsnorm], ids=["softmax", "rmsnorm"])
 def test_code_does_not_grow_with_rows(kernel, target: str) -> None:

@@ -50,6 +50,9 @@ def RealiseChunks : Pass<"tile-realise-chunks", "::mlir::ModuleOp"> {
     of one tile behind it; of other combinations each chunk's is combined with that of all before
     it, in order. A loop loads without hints about caches what another one behind it loads again.
 
+    The metadata says what there is, as "chunks": their length, how many loops, and of how many tiles
+    something is kept.
+
     Where a host runs the kernel it has loops of its own: there the attributes are taken off.
 
     What cannot be cut, what is not one block's and what would access memory in another order than
