@@ -180,9 +180,10 @@ std::string kiln::emulated::describeUnpublished(const HappensBefore &order, cons
   Report report(order, names, first);
   bool isEngine = order.isQueue(use.event.agent);
   std::string told =
-      "a race: a use of the barrier at byte " + std::to_string(offset) + " of shared memory by " +
-      (isEngine ? "an engine" : "another program of the cluster") + ", which " +
-      names.thread(initialised.by, first) +
+      std::string("a race: a use by ") +
+      (isEngine ? "an engine" : "another program of the cluster") + " of the barrier at byte " +
+      std::to_string(offset) + " of shared memory, which thread " +
+      std::to_string(initialised.by % names.threads) +
       " initialises; no fence of initialised barriers stands between the two\n"
       "  this use: " +
       report.who(use) + "\n  that initialisation: " + report.who(initialised) +

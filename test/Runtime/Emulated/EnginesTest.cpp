@@ -129,8 +129,8 @@ TEST_F(EnginesTest, ABoxCountsAtABarrierThatAFencePublishes) {
   engines.fenceBarriers(1);
   EXPECT_EQ(engines.startLoad(0, at(1024), at(0), view, place), "");
   EXPECT_EQ(engines.startLoad(0, at(2048), at(8), view, place),
-            "a race: a use of the barrier at byte 8 of shared memory by an engine, which thread 0 "
-            "(warp 0) initialises; no fence of initialised barriers stands between the two\n"
+            "a race: a use by an engine of the barrier at byte 8 of shared memory, which thread 0 "
+            "initialises; no fence of initialised barriers stands between the two\n"
             "  this use: a copy of a box started by thread 0 (warp 0), by the asynchronous proxy\n"
             "  that initialisation: thread 0 (warp 0)\n"
             "  missing: a fence of initialised barriers ('fence.mbarrier_init'), by thread 0 (warp "

@@ -47,7 +47,7 @@ FEWEST = {
     "pinned_kernels.py:attention_by_waves, gfx950, heads of 128": 28,
 }
 DRAWN = 4  # of each kernel, on a chip and in a form that the commit draws
-RANDOM, OF_EACH = 15, 5  # of random schedules, and of one
+RANDOM, OF_EACH = 10, 5  # of random schedules, and of one
 
 
 @pytest.fixture(autouse=True)

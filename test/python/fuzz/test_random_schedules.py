@@ -131,9 +131,9 @@ def test_a_seed_draws_again_what_it_found(monkeypatch):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_kernels_that_pin_nothing_are_right(kernel):
-    for seed in (2,) if kernel == "nested" else range(2):  # whose roles take long to decide
-        case = replace(write(seed, "sm_90a", kernel), pins={})
-        assert schedule_check.check(case) == "", case.text
+    seed = 2 if kernel == "nested" else 0  # whose roles take long to decide
+    case = replace(write(seed, "sm_90a", kernel), pins={})
+    assert schedule_check.check(case) == "", case.text
 
 
 def product(pins, sizes, chip="sm_80") -> Case:
