@@ -58,6 +58,8 @@ llvm::Error DeviceCompilation::translate(ModuleOp source, const DeviceMachine &d
       return error;
   if (llvm::Error error = linkDeviceMath(*module, description.math))
     return error;
+  if (description.prepare)
+    description.prepare(*module);
   optimise(*module, *machine, optLevel);
   if (description.finish)
     description.finish(*module);

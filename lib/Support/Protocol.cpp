@@ -3,9 +3,10 @@
 #include "kiln/Support/ParseJSON.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <set>
 
 using namespace llvm;
-using kiln::Protocol;
+using namespace kiln;
 
 //===- Members ------------------------------------------------------------------------------===//
 
@@ -13,7 +14,7 @@ using kiln::Protocol;
 namespace llvm::json {
 static bool fromJSON(const Value &value, Protocol::Role &role, Path path) {
   ObjectMapper map(value, path);
-  return map && map.map("name", role.name) && map.map("first", role.first) &&
+  return map && map.mapOptional("name", role.name) && map.map("first", role.first) &&
          map.map("warps", role.warps) && map.map("copies", role.copies) &&
          map.map("skew", role.skew) && map.map("registers", role.registers) &&
          map.map("trips", role.trips);
@@ -25,13 +26,13 @@ static bool fromJSON(const Value &value, Protocol::Buffer &buffer, Path path) {
 static bool fromJSON(const Value &value, Protocol::Ring &ring, Path path) {
   ObjectMapper map(value, path);
   return map && map.map("depth", ring.depth) && map.map("own", ring.own) &&
-         map.map("buffers", ring.buffers);
+         map.map("buffers", ring.buffers) && map.mapOptional("over", ring.over);
 }
 static bool fromJSON(const Value &value, Protocol::Counter &counter, Path path) {
   ObjectMapper map(value, path);
   return map && map.map("at", counter.at) && map.map("slots", counter.slots) &&
-         map.map("arrivals", counter.arrivals) && map.map("arrive", counter.arrive) &&
-         map.map("wait", counter.wait);
+         map.map("arrivals", counter.arrivals) && map.map("ring", counter.ring) &&
+         map.map("arrive", counter.arrive) && map.map("wait", counter.wait);
 }
 static bool fromJSON(const Value &value, Protocol::Barrier &barrier, Path path) {
   ObjectMapper map(value, path);
@@ -52,42 +53,136 @@ static bool fromJSON(const Value &value, Protocol &protocol, Path path) {
 
 //===- The whole ----------------------------------------------------------------------------===//
 
-/// What no kernel has.
-static std::string findProblem(const Protocol &protocol) {
+static std::string findProblemOfRoles(const Protocol &protocol) {
   int64_t warps = 0;
+  std::set<StringRef> names, used;
+  for (const Protocol::Counter &counter : protocol.counters)
+    for (const auto *each : {&counter.arrive, &counter.wait})
+      used.insert(each->begin(), each->end());
   for (const Protocol::Role &role : protocol.roles) {
-    if (role.warps < 1 || role.copies < 1 || role.skew < 0 || role.registers < 0)
-      return formatv("expected role '{0}' to have warps and copies, and no negative number",
-                     role.name);
+    if (role.warps < 1 || role.copies < 1 || role.skew < 0 || role.registers < 0 ||
+        (role.skew && role.copies == 1))
+      return formatv("expected {0} to have warps and copies, several if they lag, and no negative "
+                     "number",
+                     role.spell());
     if (role.first != warps)
-      return formatv("expected role '{0}' to begin at warp {1}, got {2}", role.name, warps,
-                     role.first);
-    if (any_of(role.trips, [](int64_t trip) { return trip < 1; }))
-      return formatv("expected trips of role '{0}' to have barriers", role.name);
+      return formatv("expected {0} to begin at warp {1}, got {2}", role.spell(), warps, role.first);
+    if (any_of(role.trips, [](int64_t trip) { return trip < 0; }))
+      return formatv("expected trips of {0} to have barriers", role.spell());
+    if (!role.name.empty() && (!names.insert(role.name).second || !used.count(role.name)))
+      return formatv("expected {0} to have a name of its own, and counters that name it",
+                     role.spell());
     warps += role.warps * role.copies;
   }
-  auto isRole = [&](const std::string &name) {
-    return any_of(protocol.roles, [&](const Protocol::Role &role) { return role.name == name; });
-  };
-  for (const Protocol::Ring &ring : protocol.rings)
-    if (ring.depth < 1 ||
-        any_of(
-            ring.buffers,
-            [](const Protocol::Buffer &buffer) { return buffer.at < 0 || buffer.bytes < 1; }))
-      return "expected a ring of slots, whose buffers have bytes";
-  for (const Protocol::Counter &counter : protocol.counters) {
-    if (counter.at < 0 || counter.slots < 1 || counter.arrivals < 1)
-      return formatv("expected the counters at byte {0} to have slots and arrivals", counter.at);
-    for (const auto *names : {&counter.arrive, &counter.wait})
-      for (const std::string &name : *names)
-        if (!isRole(name))
+  for (const Protocol::Counter &counter : protocol.counters)
+    for (const auto *each : {&counter.arrive, &counter.wait})
+      for (const std::string &name : *each)
+        if (!names.count(name))
           return formatv("expected a role of the kernel at the counters at byte {0}, got '{1}'",
                          counter.at, name);
-  }
-  for (const Protocol::Barrier &barrier : protocol.barriers)
-    if (barrier.number < 0 || barrier.count < 1 || barrier.warps < 1)
-      return formatv("expected barrier {0} to have warps", barrier.number);
   return "";
+}
+
+namespace {
+/// Bytes of shared memory, from the first to the last.
+struct Span {
+  int64_t first, last;
+  bool overlaps(const Span &other) const { return first <= other.last && other.first <= last; }
+};
+} // namespace
+
+static std::string findProblemOfMemory(const Protocol &protocol) {
+  std::vector<SmallVector<Span, 2>> rings;
+  std::vector<Span> counters;
+  auto lieOn = [](ArrayRef<Span> a, ArrayRef<Span> b) {
+    return any_of(a, [&](const Span &one) {
+      return any_of(b, [&](const Span &other) { return one.overlaps(other); });
+    });
+  };
+  for (const Protocol::Counter &counter : protocol.counters) {
+    if (counter.at < 0 || counter.slots < 1 || counter.arrivals < 1 ||
+        counter.at % kCounterBytes != 0)
+      return formatv("expected the counters at byte {0} to have slots and arrivals", counter.at);
+    Span span{counter.at, counter.at + counter.slots * kCounterBytes - 1};
+    if (lieOn(span, counters))
+      return formatv("expected counters at byte {0} to lie on no others", counter.at);
+    counters.push_back(span);
+  }
+  for (auto [number, ring] : enumerate(protocol.rings)) {
+    SmallVector<Span, 2> spans;
+    if (ring.depth < 1 || ring.buffers.empty())
+      return "expected a ring of slots, whose buffers have bytes";
+    for (const Protocol::Buffer &buffer : ring.buffers) {
+      if (buffer.at < 0 || buffer.bytes < 1 || buffer.at % kRingAlignment ||
+          buffer.bytes % kRingAlignment)
+        return formatv("expected slots of a ring, at byte {0}, that are aligned to {1} bytes",
+                       buffer.at, kRingAlignment);
+      Span span{buffer.at, buffer.at + ring.depth * buffer.bytes - 1};
+      if (lieOn(span, spans) || lieOn(span, counters))
+        return formatv("expected a buffer of a ring, at byte {0}, to lie on nothing else",
+                       buffer.at);
+      spans.push_back(span);
+    }
+    std::vector<int64_t> over;
+    for (auto [other, theirs] : enumerate(rings))
+      if (lieOn(spans, theirs))
+        over.push_back(other);
+    if (over != ring.over)
+      return formatv("expected the ring at byte {0} to lie on just those that it is said to",
+                     ring.buffers.front().at);
+    rings.push_back(std::move(spans));
+  }
+  return "";
+}
+
+/// Where counters of a ring lie, they are of it, one for each slot.
+static std::string findProblemOfCounters(const Protocol &protocol) {
+  for (const Protocol::Counter &counter : protocol.counters) {
+    std::optional<int64_t> behind;
+    for (auto [number, ring] : enumerate(protocol.rings)) {
+      const Protocol::Buffer &last = ring.buffers.back();
+      int64_t end = last.at + ring.depth * last.bytes;
+      if (!ring.own && (counter.at == end || counter.at == end + ring.depth * kCounterBytes) &&
+          counter.slots == ring.depth)
+        behind = number;
+    }
+    if (counter.ring != behind)
+      return formatv("expected the counters at byte {0} to be those of the slots of the ring in "
+                     "front of them",
+                     counter.at);
+  }
+  for (auto [number, ring] : enumerate(protocol.rings))
+    if (!ring.own && none_of(protocol.counters, [number = number](const auto &counter) {
+          return counter.ring == int64_t(number);
+        }))
+      return formatv("expected counters of the ring at byte {0}, which others fill",
+                     ring.buffers.front().at);
+  return "";
+}
+
+/// What no kernel has.
+static std::string findProblem(const Protocol &protocol) {
+  for (auto *find : {findProblemOfRoles, findProblemOfMemory, findProblemOfCounters})
+    if (std::string problem = find(protocol); !problem.empty())
+      return problem;
+  std::set<int64_t> numbers;
+  for (const Protocol::Barrier &barrier : protocol.barriers) {
+    if (barrier.number < 1 || barrier.count < 1 || barrier.warps < 1)
+      return formatv("expected barrier {0} to have warps", barrier.number);
+    for (int64_t number = 0; number < barrier.count; ++number)
+      if (!numbers.insert(barrier.number + number).second)
+        return formatv("expected one barrier {0}", barrier.number + number);
+  }
+  std::set<StringRef> kinds;
+  for (const Protocol::Fence &fence : protocol.fences)
+    if (fence.count < 1 || !kinds.insert(fence.kind).second)
+      return formatv("expected fences of the kind '{0}', and one number of them", fence.kind);
+  return "";
+}
+
+std::string Protocol::Role::spell() const {
+  return name.empty() ? spellRange("warp", first, first + warps * copies - 1)
+                      : formatv("role '{0}'", name).str();
 }
 
 Expected<Protocol> kiln::parseProtocol(StringRef text) {

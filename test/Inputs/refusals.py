@@ -8,6 +8,7 @@ import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
+NOT_DECIDED = 3  # a status of tile-check-isa: it is not proven either
 MARKER = "// -----\n"
 BATCH = 40  # texts that one process is asked of: it takes longer to start than to refuse one
 
@@ -15,7 +16,7 @@ BATCH = 40  # texts that one process is asked of: it takes longer to start than 
 def run(command, text):
     """What the tool makes of the text, and what it says if it refuses it, else None."""
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1, NOT_DECIDED):
         raise SystemExit(f"{command[0]} ended with {done.returncode}: {done.stderr}")
     return done.stdout, done.stderr if done.returncode else None
 

@@ -18,6 +18,37 @@ static int fail(const Twine &text) {
   return 2;
 }
 
+/// Reads one protocol a line, and says of each the first thing that the code does not keep of it,
+/// or that it is kept.
+static int checkAgainst(StringRef path,
+                        function_ref<std::string(const kiln::Protocol &)> findProblem) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    return fail("cannot read '" + path + "': " + buffer.getError().message());
+  bool isAnyBroken = false;
+  for (StringRef rest = (*buffer)->getBuffer(); !rest.empty(); rest = rest.split('\n').second) {
+    Expected<kiln::Protocol> protocol = kiln::parseProtocol(rest.split('\n').first);
+    std::string problem = protocol ? findProblem(*protocol) : toString(protocol.takeError());
+    isAnyBroken |= !problem.empty();
+    outs() << (problem.empty() ? "kept" : problem) << "\n";
+  }
+  return isAnyBroken;
+}
+
+/// Of a declaration, what the code does not keep of it; the runs are those of its own one.
+static std::string findProblem(KernelCode kernel, const kiln::Protocol &protocol,
+                               const ReplayResult &replayed) {
+  if (protocol.kernel != kernel.name)
+    return "the metadata declares no protocol of the kernel";
+  kernel.protocol = protocol;
+  std::vector<WaitProblem> problems = checkDeclared(kernel);
+  if (problems.empty())
+    problems = checkDeclaredPlaces(kernel, replayed);
+  if (problems.empty())
+    problems = checkWaits(kernel);
+  return problems.empty() || !problems.front().earlier.empty() ? "" : problems.front().text;
+}
+
 /// The protocol alone: waits are those of an assembler that comes later.
 static int checkProtocols(StringRef input, StringRef text) {
   auto problems = kiln::nvptx::checkText(text);
@@ -37,6 +68,10 @@ int main(int argc, char **argv) {
                              cl::init("-"), cl::cat(category));
   cl::opt<bool> allowStrong("allow-strong-waits", cl::cat(category),
                             cl::desc("accept waits of inner loops that are stronger than needed"));
+  cl::opt<std::string> against(
+      "against", cl::cat(category), cl::value_desc("file"),
+      cl::desc("check the code of one kernel against each protocol of this file, one a line, in "
+               "place of its own, and print what it does not keep of each, or 'kept'"));
   cl::opt<bool> figures("figures", cl::cat(category),
                         cl::desc("print what the code consists of, one JSON object a kernel"));
   cl::HideUnrelatedOptions(category);
@@ -45,25 +80,40 @@ int main(int argc, char **argv) {
       "Checks that the final code of kernels has what they declare of their "
       "protocol, and of AMD's that they wait for what they read.\n\n"
       "Exit status: 0 proven, 1 the code does not keep the protocol, a wait "
-      "is missing or too strong, 2 the text cannot be read.\n");
+      "is missing or too strong, 2 the text cannot be read, 3 not decided.\n");
   auto buffer = MemoryBuffer::getFileOrSTDIN(input, /*IsText=*/true);
   if (!buffer)
     return fail("cannot read '" + input + "': " + buffer.getError().message());
-  if (kiln::nvptx::isText((*buffer)->getBuffer()))
-    return checkProtocols(input, (*buffer)->getBuffer());
-  auto kernels = parseISA((*buffer)->getBuffer());
+  StringRef text = (*buffer)->getBuffer();
+  bool isOther = kiln::nvptx::isText(text);
+  if (isOther && against.empty())
+    return checkProtocols(input, text);
+  if (isOther)
+    return checkAgainst(against, [&](const kiln::Protocol &protocol) {
+      auto problems = kiln::nvptx::checkText(text, {protocol});
+      return problems.empty() ? "" : problems.front().text;
+    });
+  auto kernels = parseISA(text);
   if (!kernels)
     return fail(input + ": " + toString(kernels.takeError()));
   if (all_of(*kernels, [](const KernelCode &kernel) { return kernel.isFunction; }))
     return fail(input + ": expected at least one kernel");
-  bool proven = true;
+  if (!against.empty()) {
+    const ReplayResult replayed = replay(kernels->front());
+    return checkAgainst(against, [&](const kiln::Protocol &protocol) {
+      return findProblem(kernels->front(), protocol, replayed);
+    });
+  }
+  bool proven = true, wrong = false;
   for (const KernelCode &kernel : *kernels) {
     auto report = [&](const std::vector<WaitProblem> &problems) {
       proven &= problems.empty();
-      for (const WaitProblem &problem : problems)
+      for (const WaitProblem &problem : problems) {
+        wrong |= !problem.isOpen;
         WithColor::error(errs(), (input + ":" + Twine(kernel.code[problem.at].line)).str())
             << "'" << kernel.name << "', '" << kernel.code[problem.at].mnemonic
-            << "': " << problem.text << "\n";
+            << "': " << (problem.isOpen ? "not decided: " : "") << problem.text << "\n";
+      }
       return problems.empty();
     };
     std::vector<WaitProblem> strong;
@@ -80,6 +130,8 @@ int main(int argc, char **argv) {
       report(replayed.problems);
       // What was wrong in a run does not decide the others.
       report(replayed.problems.empty() ? replayed.undecided : waits);
+      if (replayed.problems.empty())
+        report(checkDeclaredPlaces(kernel, replayed));
     }
     if (!allowStrong)
       report(strong);
@@ -93,5 +145,5 @@ int main(int argc, char **argv) {
       outs() << json::Value(std::move(object)) << "\n";
     }
   }
-  return proven ? 0 : 1;
+  return wrong ? 1 : proven ? 0 : 3;
 }

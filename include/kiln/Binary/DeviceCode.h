@@ -32,6 +32,8 @@ struct DeviceMachine {
   llvm::StringRef math = {};
   /// Links what else the module calls, before it is optimised.
   std::function<llvm::Error(llvm::Module &)> link = {};
+  /// What is said of the module before it is optimised.
+  std::function<void(llvm::Module &)> prepare = {};
   /// The last word on the optimised module.
   std::function<void(llvm::Module &)> finish = {};
 };

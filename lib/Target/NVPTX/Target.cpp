@@ -2,6 +2,7 @@
 #include "Assembler.h"
 #include "CacheHints.h"
 #include "Chips.h"
+#include "KeepFences.h"
 #include "PackedAdds.h"
 #include "RolledLoops.h"
 #include "kiln/Dialect/Tile/IR/Marks.h"
@@ -174,6 +175,7 @@ FailureOr<TargetCode> TargetAttr::emit(ModuleOp module, const EmitRequest &reque
   machine.hasLineDirectives = true;
   machine.isKept = false; // it numbers calls from module to module
   machine.math = kNVPTXMath;
+  machine.prepare = keepFences;
   machine.finish = [](llvm::Module &code) {
     keepLoopsRolled(code);
     expandCacheHints(code);

@@ -84,7 +84,8 @@ def _protocol(protocol: dict[str, Any]) -> list[str]:
     lines = []
     for role in protocol.get("roles", ()):
         warps, copies = role["warps"], role["copies"]
-        text = f"role {role['name']}: {f'{copies} copies of ' if copies > 1 else ''}"
+        name = f"role {role['name']}" if "name" in role else "role"
+        text = f"{name}: {f'{copies} copies of ' if copies > 1 else ''}"
         text += f"{_count(warps, 'warp')} from warp {role['first']} on"
         if role["skew"]:
             text += f", each {_count(role['skew'], 'barrier')} behind the one before it"

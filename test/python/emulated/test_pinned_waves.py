@@ -1,18 +1,23 @@
 """The final code of the kernels of benchmarks/pinned_kernels.py for AMD's chips, whose waits are proven
-and which spills no vector register."""
+and which spills no vector register; and what is broken in it is found."""
 
 from __future__ import annotations
 
+import functools
+import random
 import re
 import sys
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
-from isa import figures, has_checker
+from isa import figures, find_problem, has_checker
 from pinned import BENCHMARKS
+from seeds import seed_of_commit
 
-sys.path.append(str(BENCHMARKS))
+sys.path += [str(BENCHMARKS), str(Path(__file__).resolve().parents[2] / "Inputs")]
+import order_mutants  # noqa: E402
 import pinned_kernels  # noqa: E402
 
 BF16 = ml_dtypes.bfloat16
@@ -24,6 +29,7 @@ def lying(rows: int, width: int) -> list[np.ndarray]:
     return [np.zeros((rows, width), BF16) for _ in range(4)]
 
 
+@functools.cache
 def compiled(name: str, chip: str, width: int):
     target = f"amdgpu:{chip}"
     if name == "attention_by_waves":
@@ -42,6 +48,8 @@ KERNELS = [
     # Not heads of 128 on gfx942: addresses go through scalar and vector registers and accumulators.
     *(("attention_by_waves", *each) for each in ATTENTION if each != ("gfx942", 128)),
 ]
+PRODUCTS = [each for each in KERNELS if each[0] != "attention_by_waves"]
+DRAWN = 4  # of what may be broken in a kernel
 
 
 @pytest.mark.skipif(not has_checker(), reason="a package has no tile-check-isa")
@@ -54,6 +62,21 @@ def test_waits_are_proven_and_nothing_spills(name: str, chip: str, width: int) -
     assert code["vgpr_spills"] == 0 and code["scratch_bytes"] == 0, code
     # Each loop over k is the ring's, and what it multiplies comes out of LDS.
     assert all("matrix" in loop and "lds_reads" in loop for loop in code["inner_loops"]), code
+    # The block's runs come to all that matters, and some to their ends.
+    replayed = code["replayed"]
+    if name != "attention_by_waves":
+        assert replayed["missed"] == 0 and replayed["cut_short"] < replayed["runs"], code
+
+
+@pytest.mark.skipif(not has_checker(), reason="a package has no tile-check-isa")
+@pytest.mark.parametrize("name, chip, width", PRODUCTS)
+def test_broken_orders_are_found(name: str, chip: str, width: int) -> None:
+    """Some of them, drawn by the commit."""
+    lines = compiled(name, chip, width).asm.splitlines()
+    mutants = list(order_mutants.in_loops(lines))
+    assert len(mutants) > DRAWN
+    for what, broken in random.Random(seed_of_commit()).sample(mutants, DRAWN):
+        assert find_problem("\n".join([*broken, ""]).encode(), allow_strong=True), what
 
 
 def test_loads_stand_between_products() -> None:

@@ -3,22 +3,29 @@
 //
 //  - Roles are the block's waves. How groups of them lag is proven with the waits (Waits.h).
 //  - Each word of LDS at which waves count arrivals is declared, with how many a phase awaits.
-//  Waves
-//    of the roles that are said to arrive do, those that are said to wait look at it, and somebody
-//    has made it.
-//  - The slots of each ring lie in the block's LDS. Somebody fills them, and somebody reads them.
+//    Waves of the roles that are said to arrive do, and of no other one; those that are said to
+//    wait look at it, and nobody else; and somebody has made it.
+//  - Copies past the registers go to the slots of rings. Each slot is filled, and read, as the
+//  first
+//    one is, and who uses a ring between roles reaches nothing beside it.
+//  - Barriers have no numbers, fences are no instructions, and no role sets registers.
 //
 // Which instructions waves of a role come to is found by their numbers (Paths.h); where an access
-// is, as for the waits: one whose place is not known may be at any.
+// is, by intervals as for the waits, and by the runs of the block, to the byte (Replay.h).
 #ifndef KILN_TARGET_AMDGPU_DECLARED_H
 #define KILN_TARGET_AMDGPU_DECLARED_H
 
-#include "kiln/Target/AMDGPU/Waits.h"
+#include "kiln/Target/AMDGPU/Replay.h"
 
 namespace kiln::amdgcn {
 
 /// What of the code is not as it is declared, or is not declared.
 std::vector<WaitProblem> checkDeclared(const KernelCode &kernel);
+
+/// The same by where waves were found. If runs have come to all that matters, what was not found is
+/// not there.
+std::vector<WaitProblem> checkDeclaredPlaces(const KernelCode &kernel,
+                                             const ReplayResult &replayed);
 
 } // namespace kiln::amdgcn
 

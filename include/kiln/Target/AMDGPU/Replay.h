@@ -17,6 +17,7 @@
 #ifndef KILN_TARGET_AMDGPU_REPLAY_H
 #define KILN_TARGET_AMDGPU_REPLAY_H
 
+#include "kiln/Target/AMDGPU/Touched.h"
 #include "kiln/Target/AMDGPU/Waits.h"
 
 namespace kiln::amdgcn {
@@ -31,6 +32,8 @@ struct ReplayResult {
   uint64_t steps = 0, missed = 0;
   /// Of what was disputed, what no run has decided.
   std::vector<WaitProblem> undecided;
+  /// Of a kernel that declares rings or counters, where waves were found in LDS.
+  Touched touched;
 };
 
 /// The kernel must be free of problems of other checks, but for those that are disputed: accesses

@@ -50,6 +50,8 @@ struct WaitProblem {
   /// If nothing is wrong but that its place in LDS may be that of earlier accesses: these. Which
   /// bytes each wave touches there is for the replay to say (Replay.h).
   llvm::SmallVector<EarlierAccess, 0> earlier = {};
+  /// It may be right: the check cannot tell.
+  bool isOpen = false;
 };
 
 /// What is not waited for; nothing if all is. One problem an instruction.

@@ -21,7 +21,8 @@ private:
   void checkWaves();
   void checkArrivals();
   void checkCounter(const Protocol::Counter &counter);
-  void checkRing(const Protocol::Ring &ring);
+  void checkSize(const Protocol::Ring &ring);
+  void checkAbsent();
   bool counts(unsigned at, const Protocol::Counter &counter, const Paths &waves) const;
   /// Whether waves come to such an access somewhere in these bytes.
   bool finds(const Paths &waves, int64_t first, int64_t last,
@@ -58,8 +59,13 @@ void DeclaredCheck::checkWaves() {
   int64_t warps = 0, waves = divideCeil(kernel.getThreads(), kernel.getWaveSize());
   for (const Protocol::Role &role : protocol.roles)
     warps += role.warps * role.copies;
-  if (warps && warps != waves)
+  if (warps != waves)
     fail(0, formatv("the metadata declares roles of {0} waves; the block has {1}", warps, waves));
+  for (const Protocol::Role &role : protocol.roles)
+    if (role.skew && role.warps * role.copies != waves) {
+      fail(0, formatv("how copies of {0} lag, which meet without the other waves", role.spell()));
+      problems.back().isOpen = true;
+    }
 }
 
 bool DeclaredCheck::finds(const Paths &waves, int64_t first, int64_t last,
@@ -125,39 +131,50 @@ void DeclaredCheck::checkCounter(const Protocol::Counter &counter) {
                       name, spell(counter)));
 }
 
-void DeclaredCheck::checkRing(const Protocol::Ring &ring) {
+/// What these chips do not have, or not for a role.
+void DeclaredCheck::checkAbsent() {
+  for (const Protocol::Role &role : protocol.roles)
+    if (role.registers)
+      fail(0, formatv("the metadata declares {0} registers of {1}; waves of this chip set none",
+                      role.registers, role.spell()));
+  for (const Protocol::Barrier &barrier : protocol.barriers)
+    fail(0, formatv("the metadata declares barrier {0}; barriers of this chip have no numbers",
+                    barrier.number));
+  for (const Protocol::Fence &fence : protocol.fences)
+    fail(0, formatv("the metadata declares fences of the kind '{0}', which are no instructions of "
+                    "this chip",
+                    fence.kind));
+}
+
+void DeclaredCheck::checkSize(const Protocol::Ring &ring) {
   auto size = kernel.metadata.find("group_segment_fixed_size");
   for (const Protocol::Buffer &buffer : ring.buffers) {
     int64_t last = buffer.at + ring.depth * buffer.bytes - 1;
-    std::string place = formatv("a ring at bytes {0} to {1} of LDS", buffer.at, last);
     if (size != kernel.metadata.end() && last >= size->second)
-      fail(0, formatv("the metadata declares {0}; the block has {1} bytes", place, size->second));
-    if (!finds(all, buffer.at, last, [](const Instruction &access) {
-          return access.kind == Kind::WriteLDS || access.kind == Kind::LoadToLDS;
-        }))
-      fail(0, formatv("the metadata declares {0}; nothing in the code fills it", place));
-    if (!finds(all, buffer.at, last,
-               [](const Instruction &access) { return access.kind == Kind::ReadLDS; }))
-      fail(0, formatv("the metadata declares {0}; nothing in the code reads it", place));
+      fail(0, formatv("the metadata declares a ring at bytes {0} to {1} of LDS; the block has {2} "
+                      "bytes",
+                      buffer.at, last, size->second));
   }
 }
 
 std::vector<WaitProblem> DeclaredCheck::run() {
-  followRoles();
   checkWaves();
-  checkArrivals();
+  auto isArrival = [](const Instruction &each) { return each.isArrival; };
+  if (!protocol.counters.empty() || any_of(kernel.code, isArrival)) {
+    followRoles();
+    checkArrivals();
+  }
   for (const Protocol::Counter &counter : protocol.counters)
     checkCounter(counter);
   for (const Protocol::Ring &ring : protocol.rings)
-    checkRing(ring);
+    checkSize(ring);
+  checkAbsent();
   return std::move(problems);
 }
 
 std::vector<WaitProblem> kiln::amdgcn::checkDeclared(const KernelCode &kernel) {
-  const Protocol protocol = kernel.protocol.value_or(Protocol());
-  bool isNothing = protocol.roles.empty() && protocol.rings.empty() && protocol.counters.empty();
   auto isArrival = [](const Instruction &each) { return each.isArrival; };
-  if (kernel.isFunction || (isNothing && none_of(kernel.code, isArrival)))
+  if (kernel.isFunction || (!kernel.protocol && none_of(kernel.code, isArrival)))
     return {};
-  return DeclaredCheck(kernel, protocol).run();
+  return DeclaredCheck(kernel, kernel.protocol.value_or(Protocol())).run();
 }

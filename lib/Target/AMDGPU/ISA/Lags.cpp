@@ -199,12 +199,16 @@ void LagCheck::leave(unsigned block, const Behind &behind) {
   if (all_of(paths, isDecided))
     return part(block, behind, between);
   unsigned branch = blocks.getLast(block);
-  if (byThread.test(branch) || any_of(paths, isDecided))
-    return fail(branch, kernel.protocol
-                            ? "expected all waves of a group that the metadata declares to go one "
-                              "way in front of barriers"
-                            : "waves part here by their numbers in front of barriers, which no "
-                              "metadata declares");
+  if (byThread.test(branch) || any_of(paths, isDecided)) {
+    fail(branch, kernel.protocol
+                     ? "expected all waves of a group that the metadata declares to go one way in "
+                       "front of barriers"
+                     : "waves part here by their numbers in front of barriers, which no metadata "
+                       "declares");
+    // They may all go one way by a number that is not followed.
+    lags.problems.back().isOpen = kernel.protocol && none_of(paths, isDecided);
+    return;
+  }
   for (unsigned next : edges[block])
     arrive(next, behind);
 }
@@ -215,7 +219,7 @@ void LagCheck::checkTrips() {
   if (!kernel.protocol)
     return;
   for (const Protocol::Role &role : kernel.protocol->roles) {
-    if (role.trips.empty() || !lags.problems.empty())
+    if (!role.skew || is_contained(role.trips, 0) || !lags.problems.empty())
       continue;
     bool isFound = false;
     for (const std::vector<unsigned> &loop : kernel.getInnerLoops()) {
@@ -225,16 +229,17 @@ void LagCheck::checkTrips() {
       isFound = true;
       if (none_of(role.trips, [&](int64_t trip) { return barriers % trip == 0; }))
         fail(loop.front(),
-             formatv("the metadata declares {0} a trip of role '{1}'; this loop has {2}",
-                     spellBarriers(role.trips.front()), role.name, barriers));
+             formatv("the metadata declares {0} a trip of {1}; this loop has {2}",
+                     role.trips.empty() ? "nothing of" : spellBarriers(role.trips.front()),
+                     role.spell(), barriers));
     }
     // Of few trips each may be written out.
     unsigned straight = 0;
     for (auto [at, instruction] : enumerate(kernel.code))
       straight += isBarrier(instruction) && lags.most[at];
-    if (!isFound && straight < *llvm::min_element(role.trips))
-      fail(0, formatv("the metadata declares {0} a trip of role '{1}'; the code has no such loop",
-                      spellBarriers(role.trips.front()), role.name));
+    if (!isFound && !role.trips.empty() && straight < *llvm::min_element(role.trips))
+      fail(0, formatv("the metadata declares {0} a trip of {1}; the code has no such loop",
+                      spellBarriers(role.trips.front()), role.spell()));
   }
 }
 

@@ -1,10 +1,12 @@
 // By which protocol a kernel's warps hand data to one another, told in its metadata as it was
 // realised: what a check of the final code must find there (kiln/Support/Protocol.h).
 #include "ThreadPlans.h"
+#include "kiln/Support/Protocol.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/Meetings.h"
 #include "kiln/Target/Common/Synchronisation.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <set>
@@ -22,6 +24,8 @@ RoleBarriers kiln::numberBarriers(WarpGroupsOp op, unsigned number) {
   return barriers;
 }
 
+static_assert(kEngineAlignment == kRingAlignment && kByteBarrierBytes == kCounterBytes);
+
 namespace {
 /// Which roles arrive and wait at the barriers of a channel.
 struct Users {
@@ -38,11 +42,14 @@ public:
 
   void run() {
     kernel.getBody().walk([&](WarpGroupsOp op) { groups = op; });
-    if (groups)
-      for (unsigned number = 0; number < groups.getBodies().size(); ++number)
-        addRole(number);
+    for (unsigned number = 0; groups && number < groups.getBodies().size(); ++number)
+      addUses(number);
     for (auto channel : kernel.getBody().getOps<ChannelOp>())
       addChannel(channel);
+    for (unsigned number = 0; groups && number < groups.getBodies().size(); ++number)
+      addRole(number);
+    if (!groups)
+      addWarps();
     addFences();
     setMetadata(
         kernel, kProtocolName,
@@ -65,6 +72,7 @@ private:
     SmallVector<Attribute> names;
     for (unsigned number : numbers)
       names.push_back(builder.getStringAttr(groups.getRole(number).getName()));
+    namedRoles.insert(numbers.begin(), numbers.end());
     return named(name, names);
   }
   void add(SmallVector<Attribute> &list, ArrayRef<NamedAttribute> members) {
@@ -72,9 +80,11 @@ private:
   }
 
   void addRole(unsigned number);
-  void addUses(Region &region, unsigned number);
+  void addWarps();
+  void addUses(unsigned number);
   void addMeeting(Operation *op, unsigned number);
   void addChannel(ChannelOp channel);
+  bool addRing(ChannelOp channel, const ChannelPlan &plan, int64_t at);
   void addFences();
 
   KernelOp kernel;
@@ -83,16 +93,18 @@ private:
   WarpGroupsOp groups;
   int64_t firstWarp = 0;
   llvm::MapVector<Operation *, ChannelUsers> users;
-  std::set<int64_t> known; ///< the numbers of barriers
+  std::set<int64_t> known;                                     ///< the numbers of barriers
+  std::set<unsigned> namedRoles;                               ///< roles that counters name
+  std::vector<SmallVector<std::pair<int64_t, int64_t>>> spans; ///< of rings, first and behind last
   SmallVector<Attribute> roles, rings, counters, barriers, fences;
 };
 } // namespace
 
-/// How many barriers of the block each innermost loop with such barriers has a trip, where no
-/// condition decides on any.
+/// How many barriers of the block each innermost loop with such barriers has a trip; zero if
+/// conditions decide on some.
 static SmallVector<Attribute> countTrips(Region &region, Builder &builder) {
   llvm::MapVector<Operation *, int64_t> counts;
-  std::set<Operation *> others;
+  std::set<Operation *> outer, conditional;
   region.walk([&](Operation *op) {
     if (!mayMeet(op) || getMeeting(op) != Meeting::All)
       return;
@@ -102,15 +114,17 @@ static SmallVector<Attribute> countTrips(Region &region, Builder &builder) {
     if (isa<BarrierOp>(op) && op->getParentOp() == loop)
       ++counts[loop];
     else
-      others.insert(loop);
+      conditional.insert(loop);
     for (loop = loop->getParentOfType<LoopLikeOpInterface>(); loop;
          loop = loop->getParentOfType<LoopLikeOpInterface>())
-      others.insert(loop);
+      outer.insert(loop);
   });
   SmallVector<Attribute> trips;
   for (auto [loop, count] : counts)
-    if (!others.count(loop))
+    if (!outer.count(loop) && !conditional.count(loop))
       trips.push_back(builder.getI64IntegerAttr(count));
+  if (llvm::any_of(conditional, [&](Operation *loop) { return !outer.count(loop); }))
+    trips.push_back(builder.getI64IntegerAttr(0));
   return trips;
 }
 
@@ -121,22 +135,35 @@ void Description::addRole(unsigned number) {
       role.getRegisters() && role.getRegisters() != chip.getRegistersAtEntry(warps);
   Region &region = groups.getBodies()[number];
   SmallVector<Attribute> trips;
-  if (role.getSkew())
+  if (role.getSkew() && chip.bareBarriers)
     trips = countTrips(region, builder);
-  add(roles,
-      {named("name", role.getName()), named("first", firstWarp), named("warps", role.getWarps()),
-       named("copies", role.getCopies()), named("skew", role.getSkew()),
-       named("registers", setsRegisters ? role.getRegisters() : 0), named("trips", trips)});
+  SmallVector<NamedAttribute> members{named("first", firstWarp),
+                                      named("warps", role.getWarps()),
+                                      named("copies", role.getCopies()),
+                                      named("skew", role.getSkew()),
+                                      named("registers", setsRegisters ? role.getRegisters() : 0),
+                                      named("trips", trips)};
+  if (namedRoles.count(number))
+    members.push_back(named("name", role.getName()));
+  add(roles, members);
   firstWarp += role.getTotalWarps();
-  addUses(region, number);
+}
+
+/// Of a kernel without roles all warps are one.
+void Description::addWarps() {
+  auto warps = kernel->getAttrOfType<IntegerAttr>(kWarpsAttrName).getInt();
+  add(roles, {named("first", int64_t(0)), named("warps", warps), named("copies", 1),
+              named("skew", int64_t(0)), named("registers", int64_t(0)),
+              named("trips", ArrayRef<Attribute>())});
+}
+
+/// At which slots and barriers a role arrives and waits.
+void Description::addUses(unsigned number) {
+  Region &region = groups.getBodies()[number];
   region.walk([&](Operation *op) {
     if (mayMeet(op))
       addMeeting(op, number);
   });
-}
-
-/// At which slots a role arrives and waits.
-void Description::addUses(Region &region, unsigned number) {
   for (auto [capture, argument] : llvm::zip(groups.getCaptures(), region.getArguments())) {
     auto channel = capture.getDefiningOp<ChannelOp>();
     if (!channel || channel.getResult().getType().getOwn())
@@ -180,24 +207,90 @@ void Description::addMeeting(Operation *op, unsigned number) {
                    named("warps", isCopy ? role.getWarps() : role.getTotalWarps())});
 }
 
+/// Whether anything is copied to a buffer, or to a part of it.
+static bool isCopiedTo(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    auto part = dyn_cast<PartOp>(user);
+    return isa<CopyInOp>(user) || (part && isCopiedTo(part.getResult()));
+  });
+}
+
+/// By which names roles know a channel, and its own.
+static SmallVector<Value> findNames(ChannelOp channel) {
+  SmallVector<Value> names{channel.getResult()};
+  for (OpOperand &use : channel->getUses())
+    if (auto groups = dyn_cast<WarpGroupsOp>(use.getOwner()))
+      for (Region &region : groups.getBodies())
+        names.push_back(region.getArgument(use.getOperandNumber()));
+  return names;
+}
+
+/// Which buffers of a channel copies fill.
+static llvm::BitVector findCopiedBuffers(ChannelOp channel) {
+  llvm::BitVector copied(channel.getResult().getType().getBuffers().size());
+  for (Value name : findNames(channel))
+    for (Operation *user : name.getUsers())
+      if (auto put = dyn_cast<PutOp>(user))
+        for (auto [number, buffer] : llvm::enumerate(put.getBody().getArguments()))
+          if (isCopiedTo(buffer))
+            copied.set(number);
+  return copied;
+}
+
+using Span = std::pair<int64_t, int64_t>;
+static bool lieOn(ArrayRef<Span> spans, ArrayRef<Span> others) {
+  return llvm::any_of(spans, [&](Span one) {
+    return llvm::any_of(
+        others, [&](Span other) { return one.first < other.second && other.first < one.second; });
+  });
+}
+
+/// False if nothing of it is declared.
+bool Description::addRing(ChannelOp channel, const ChannelPlan &plan, int64_t at) {
+  ChannelType type = channel.getResult().getType();
+  llvm::BitVector copied = findCopiedBuffers(channel);
+  SmallVector<Attribute> buffers, over;
+  SmallVector<std::pair<int64_t, int64_t>> own;
+  for (auto [number, offset, bytes] : llvm::enumerate(plan.offsets, plan.bytes)) {
+    if (type.getOwn() && !copied.test(number))
+      continue;
+    add(buffers, {named("at", at + offset), named("bytes", bytes)});
+    own.push_back({at + offset, at + offset + type.getDepth() * bytes});
+  }
+  if (buffers.empty())
+    return false;
+  for (auto [number, theirs] : llvm::enumerate(spans))
+    if (lieOn(own, theirs))
+      over.push_back(builder.getI64IntegerAttr(number));
+  SmallVector<NamedAttribute> members{
+      named("depth", type.getDepth()),
+      builder.getNamedAttr("own", builder.getBoolAttr(type.getOwn())), named("buffers", buffers)};
+  if (!over.empty())
+    members.push_back(named("over", over));
+  add(rings, members);
+  spans.push_back(std::move(own));
+  return true;
+}
+
 void Description::addChannel(ChannelOp channel) {
   ChannelType type = channel.getResult().getType();
   int64_t at = channel->getAttrOfType<IntegerAttr>(kSharedOffsetAttrName).getInt();
   ChannelPlan plan = planChannel(type);
-  SmallVector<Attribute> buffers;
-  for (auto [offset, bytes] : llvm::zip(plan.offsets, plan.bytes))
-    add(buffers, {named("at", at + offset), named("bytes", bytes)});
-  if (!buffers.empty())
-    add(rings, {named("depth", type.getDepth()),
-                builder.getNamedAttr("own", builder.getBoolAttr(type.getOwn())),
-                named("buffers", buffers)});
+  bool isRing = addRing(channel, plan, at);
   if (type.getOwn())
     return;
   const ChannelUsers &of = users[channel];
   auto addCounter = [&](int64_t offset, int64_t slots, int64_t arrivals, const Users &use) {
-    if (arrivals)
-      add(counters, {named("at", at + offset), named("slots", slots), named("arrivals", arrivals),
-                     named("arrive", use.arrive), named("wait", use.wait)});
+    // A word at which nobody counts is a word as any other where no instruction makes it one.
+    bool isUsed = !use.arrive.empty() || !use.wait.empty() || !chip.bareBarriers;
+    if (!arrivals || !isUsed)
+      return;
+    SmallVector<NamedAttribute> members{named("at", at + offset), named("slots", slots),
+                                        named("arrivals", arrivals), named("arrive", use.arrive),
+                                        named("wait", use.wait)};
+    if (isRing && offset != plan.end)
+      members.push_back(named("ring", int64_t(rings.size() - 1)));
+    add(counters, members);
   };
   addCounter(plan.full, type.getDepth(), channel.getFull(), of.full);
   addCounter(plan.empty, type.getDepth(), channel.getEmpty(), of.empty);
@@ -206,16 +299,27 @@ void Description::addChannel(ChannelOp channel) {
       addCounter(plan.end, 1, ends.getInt(), of.end);
 }
 
+/// Of the kinds that are instructions. Barriers in shared memory are told to engines as well.
 void Description::addFences() {
   llvm::MapVector<StringRef, int64_t> counts;
+  auto count = [&](FenceKind kind) { ++counts[stringifyFenceKind(kind)]; };
   kernel.getBody().walk([&](Operation *op) {
-    if (auto fence = dyn_cast<FenceOp>(op))
-      ++counts[stringifyFenceKind(fence.getKind())];
-    else if (auto barrier = dyn_cast<BarrierOp>(op); barrier && barrier.getPublish())
-      ++counts[stringifyFenceKind(FenceKind::Shared)];
+    auto fence = dyn_cast<FenceOp>(op);
+    if (fence && fence.getKind() != FenceKind::Barriers)
+      count(fence.getKind());
+    if (fence && fence.getKind() == FenceKind::Barriers && chip.figures.barrierBytes) {
+      count(FenceKind::Barriers);
+      count(FenceKind::Shared);
+    }
+    auto barrier = dyn_cast<BarrierOp>(op);
+    if (!barrier || !barrier.getPublish())
+      return;
+    count(FenceKind::Shared);
+    if (barrier.getGlobal())
+      ++counts["global"];
   });
-  for (auto [kind, count] : counts)
-    add(fences, {named("kind", kind), named("count", count)});
+  for (auto [kind, number] : counts)
+    add(fences, {named("kind", kind), named("count", number)});
 }
 
 void kiln::describeProtocol(KernelOp kernel, TargetInterface target) {

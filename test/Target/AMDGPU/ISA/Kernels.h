@@ -134,7 +134,7 @@ inline constexpr char kRing[] = R"(
 
 /// A ring of two slots of 4096 bytes, run by two groups of two waves of which the second is a
 /// barrier behind: while one reads and fills, the other computes.
-inline constexpr char kSkewedProtocol[] = R"({"kernel": "k", "roles": [{"name": "all", "first": 0,
+inline constexpr char kSkewedProtocol[] = R"({"kernel": "k", "roles": [{"first": 0,
   "warps": 2, "copies": 2, "skew": 1, "registers": 0, "trips": [4]}], "rings": [{"depth": 2,
   "own": true, "buffers": [{"at": 0, "bytes": 4096}]}], "counters": [], "barriers": [],
   "fences": []})";

@@ -1,105 +1,50 @@
 """Breaks the order between the waves of a kernel's final code and asks tile-check-isa to refuse it.
 
     order-mutants.py CHECKER ASSEMBLY LEAST [PASSES]
+    order-mutants.py CHECKER ASSEMBLY barriers=COUNT loose=LOOSE
 
-A mutant is the code with a barrier, a wait, an arrival or a look gone, a wait behind the barrier or
-arrival that follows it, or an arrival or a look at the next slot. LEAST is how many there must be.
-Looks count from one. Of those that a regular expression PASSES names nothing is asked, for they break
-nothing; the test that names them says why. Prints `N mutants refused`, or each that passed.
+LEAST is how many mutants there must be (test/Inputs/order_mutants.py). Looks count from one. Of those
+that a regular expression PASSES names nothing is asked, for they break nothing; the test that names
+them says why. With `barriers` only these are left out, each of just so many, of which just LOOSE break
+nothing. Prints `N mutants refused`, or each that passed.
 """
 
 import re
 import sys
 
-from refusals import expect_refused
-
-BARRIER = re.compile(r"\s*s_barrier(_signal|_wait)?\b")
-WAIT = re.compile(r"\s*s_wait(cnt|_loadcnt|_dscnt|_storecnt|_loadcnt_dscnt)\b")
-ARRIVAL = re.compile(r"\s*ds_inc_(rtn_)?u32\b")
-LDS_READ = re.compile(r"\s*ds_(read|load)_b32\b")
-SLOT_BYTES = 8
+import order_mutants
+from refusals import expect_refused, refusal
 
 
-def looks(lines):
-    """Each read that a loop with a sleep makes, with the label behind the loop."""
-    for sleep, line in enumerate(lines):
-        if not re.match(r"\s*s_sleep\b", line):
-            continue
-        reads = [at for at in range(max(0, sleep - 20), sleep) if LDS_READ.match(lines[at])]
-        behind = (re.match(r"(\.LBB\w+):", at) for at in lines[sleep + 1 : sleep + 8])
-        label = next((found[1] for found in behind if found), None)
-        if reads and label:
-            yield reads[-1], label
+def expect_barriers(command, source, count, loose):
+    lines = source.splitlines()
+    places = [at for at, line in enumerate(lines) if order_mutants.BARRIER.match(line)]
+    if len(places) != count:
+        raise SystemExit(f"expected {count} barriers, got {len(places)}")
 
-
-def shifted(line):
-    """The line with the slot that lies behind the one it names."""
-    offset = int((re.search(r" offset:(\d+)", line) or [0, 0])[1])
-    return re.sub(r" offset:\d+", "", line.rstrip()) + f" offset:{offset + SLOT_BYTES}"
-
-
-def waits_for_nothing(code, at):
-    """A wait of one that has made no access to LDS since it has waited for all of them."""
-    if not code[at].strip().startswith("s_waitcnt lgkmcnt") or "vmcnt" in code[at]:
-        return False
-    for line in reversed(code[:at]):
-        if "lgkmcnt(0)" in line:
-            return True
-        if re.match(r"\s*(ds_|s_load|s_buffer_load|s_barrier)", line):
-            return False
-    return False
-
-
-def without(lines, at):
-    return lines[:at] + lines[at + 1 :]
-
-
-def weakened(line):
-    """The wait for one more, by each counter that it names."""
-    for found in re.finditer(r"(vmcnt|lgkmcnt)\((\d+)\)", line):
-        yield line[: found.start(2)] + str(int(found[2]) + 1) + line[found.end(2) :]
-    if found := re.match(r"(\s*s_wait_\w+ )(0x[0-9a-f]+)$", line):
-        yield f"{found[1]}{hex(int(found[2], 16) + 1)}"
-
-
-def mutants(lines):
-    code = [line.split(";")[0].rstrip() for line in lines]
-    for at, line in enumerate(code):
-        where = f"line {at + 1}: "
-        if BARRIER.match(line):
-            yield where + "no barrier", without(lines, at)
-        if ARRIVAL.match(line):
-            yield where + "no arrival", without(lines, at)
-            yield where + "arrival at the next slot", [*lines[:at], shifted(line), *lines[at + 1 :]]
-        if not WAIT.match(line) or waits_for_nothing(code, at):
-            continue
-        yield where + "no wait", without(lines, at)
-        for weaker in weakened(line):
-            yield where + weaker.strip(), [*lines[:at], weaker, *lines[at + 1 :]]
-        for behind in range(at + 1, min(at + 8, len(lines))):
-            if BARRIER.match(code[behind]) or ARRIVAL.match(code[behind]):
-                moved = [*lines[:at], *lines[at + 1 : behind + 1], lines[at], *lines[behind + 1 :]]
-                yield where + "a wait behind what tells of it", moved
-                break
-    for number, (at, behind) in enumerate(looks(code), start=1):
-        where = f"line {at + 1}: "
-        yield where + f"no look {number}", [*lines[:at], f"\ts_branch {behind}", *lines[at:]]
-        yield (
-            where + f"look {number} at the next slot",
-            [*lines[:at], shifted(code[at]), *lines[at + 1 :]],
-        )
+    passing = [
+        at + 1
+        for at in places
+        if not refusal(command, "\n".join([*order_mutants.without(lines, at), ""]))
+    ]
+    if refusal(command, source) or len(passing) != loose:
+        raise SystemExit(f"expected {loose} barriers that may go, got those of lines {passing}")
+    print(f"{count - loose} mutants refused")
 
 
 def main(checker, path, least, passes=None):
     with open(path) as file:
         source = file.read()
+    lines = source.splitlines()
     command = [checker, "--allow-strong-waits", "-"]
+    if found := re.match(r"barriers=(\d+)$", least):
+        return expect_barriers(command, source, int(found[1]), int(passes.removeprefix("loose=")))
     broken = (
         (what, lines)
-        for what, lines in mutants(source.splitlines())
+        for what, lines in order_mutants.mutants(lines)
         if not passes or not re.search(passes, what)
     )
-    expect_refused(command, source, broken, least)
+    return expect_refused(command, source, broken, least)
 
 
 if __name__ == "__main__":

@@ -70,6 +70,30 @@ bool Block::findPlaces(const Wave &wave, const Step &step,
   return true;
 }
 
+/// Looks, and what they look at, are no tiles.
+void Block::noteTouched(const Wave &wave, const Step &step,
+                        ArrayRef<std::pair<unsigned, uint32_t>> places) {
+  const Instruction &access = *step.instruction;
+  if (!touched || places.empty())
+    return;
+  uint32_t word = places.front().second;
+  if (access.isArrival)
+    touched->arrive(wave.number, word,
+                    step.data.empty() ? 0 : uint32_t(wave.get(step.data[0], places.front().first)));
+  if (access.isLook)
+    touched->look(wave.number, word);
+  if (access.isArrival || access.isLook || access.kind == Kind::AtomicLDS)
+    return;
+  bool isCopy = access.kind == Kind::LoadToLDS;
+  unsigned bytes = access.bytes / access.offsets.size();
+  for (auto [lane, place] : places)
+    touched->access(wave.at, wave.number,
+                    isCopy                          ? Touched::Use::Copy
+                    : access.kind == Kind::WriteLDS ? Touched::Use::Write
+                                                    : Touched::Use::Read,
+                    place, isCopy ? std::max(bytes, 4u) : std::max(bytes, 1u));
+}
+
 ArrayRef<Cells> Block::getCells(ArrayRef<std::pair<unsigned, uint32_t>> places, unsigned bytes) {
   SmallVector<uint32_t, 2 * kMostLanes> starts;
   for (auto [lane, place] : places)
@@ -135,6 +159,7 @@ void Block::accessLDS(Runner &runner, const Step &step) {
   SmallVector<std::pair<unsigned, uint32_t>, 2 * kMostLanes> places;
   if (!findPlaces(wave, step, places))
     return;
+  noteTouched(wave, step, places);
   unsigned bytes = access.bytes / access.offsets.size();
   unsigned wordsOfPlace = divideCeil(bytes, 4);
   ArrayRef<Cells> touched = getCells(places, bytes);
@@ -305,6 +330,7 @@ void Block::loadToLDS(Runner &runner, const Step &step) {
   SmallVector<std::pair<unsigned, uint32_t>, kMostLanes> places;
   if (!findPlaces(wave, step, places))
     return;
+  noteTouched(wave, step, places);
   unsigned bytes = std::max(access.bytes, 4u);
   ArrayRef<Cells> touched = getCells(places, bytes);
   for (auto [lane, place] : places) {

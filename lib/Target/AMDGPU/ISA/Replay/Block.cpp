@@ -25,8 +25,8 @@ static unsigned getCellBytes(const KernelCode &kernel) {
 }
 
 Block::Block(const KernelCode &kernel, ArrayRef<Step> steps, const Instance &instance, Turns turns,
-             BitVector &executed, Disputes &disputes)
-    : kernel(kernel), steps(steps), executed(executed), disputes(disputes),
+             BitVector &executed, Disputes &disputes, Touched *touched)
+    : kernel(kernel), steps(steps), executed(executed), disputes(disputes), touched(touched),
       ldsBytes(getBytes(kernel)), cellBytes(getCellBytes(kernel)), memory(kernel, instance),
       order(kernel, divideCeil(kernel.getThreads(), kernel.getWaveSize()), ldsBytes / cellBytes,
             cellBytes),

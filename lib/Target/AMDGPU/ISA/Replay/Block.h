@@ -9,6 +9,7 @@
 #include "Disputes.h"
 #include "Memory.h"
 #include "Order.h"
+#include "kiln/Target/AMDGPU/Touched.h"
 #include "kiln/Target/AMDGPU/Waits.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
@@ -23,9 +24,9 @@ bool isOfData(const Instruction &instruction);
 
 class Block {
 public:
-  /// Notes which instructions any wave executes.
+  /// Notes which instructions any wave executes, and where in LDS, if that is asked for.
   Block(const KernelCode &kernel, llvm::ArrayRef<Step> steps, const Instance &instance, Turns turns,
-        llvm::BitVector &executed, Disputes &disputes);
+        llvm::BitVector &executed, Disputes &disputes, Touched *touched);
 
   /// Until all have ended, something is wrong, or so many instructions were executed: what is left
   /// of those.
@@ -70,6 +71,8 @@ private:
   /// Where in LDS the lanes that are on touch so many bytes; false if that cannot be.
   bool findPlaces(const Wave &wave, const Step &step,
                   llvm::SmallVectorImpl<std::pair<unsigned, uint32_t>> &places);
+  void noteTouched(const Wave &wave, const Step &step,
+                   llvm::ArrayRef<std::pair<unsigned, uint32_t>> places);
   llvm::ArrayRef<Cells> getCells(llvm::ArrayRef<std::pair<unsigned, uint32_t>> places,
                                  unsigned bytes);
   bool checkCause(const Wave &wave, Cause cause, llvm::StringRef what);
@@ -80,6 +83,7 @@ private:
   llvm::ArrayRef<Step> steps;
   llvm::BitVector &executed;
   Disputes &disputes;
+  Touched *const touched;
   const unsigned ldsBytes, cellBytes;
   Memory memory;
   std::vector<Runner> runners;

@@ -63,7 +63,9 @@ std::vector<WaitProblem> Disputes::listOpen() const {
   std::vector<WaitProblem> list;
   for (const WaitProblem &problem : problems)
     if (any_of(problem.earlier,
-               [&](const EarlierAccess &access) { return open.count({problem.at, access.at}); }))
+               [&](const EarlierAccess &access) { return open.count({problem.at, access.at}); })) {
       list.push_back(problem);
+      list.back().isOpen = true;
+    }
   return list;
 }

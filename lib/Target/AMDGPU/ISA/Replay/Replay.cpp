@@ -62,8 +62,11 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel, ArrayRef<WaitProblem
   BitVector missed(kernel.code.size());
   for (auto [at, instruction] : enumerate(kernel.code))
     missed[at] = matters(instruction);
-  // A function reaches no LDS (Waits.h), and one wave is ordered by its waits alone.
-  if (kernel.isFunction || kernel.isOneWave() || missed.none())
+  bool isDeclared =
+      kernel.protocol && (!kernel.protocol->rings.empty() || !kernel.protocol->counters.empty());
+  // A function reaches no LDS (Waits.h), and one wave is ordered by its waits alone: it is run for
+  // what it declares.
+  if (kernel.isFunction || (kernel.isOneWave() && !isDeclared) || missed.none())
     return result;
   unsigned generation = getGeneration(kernel.chip);
   std::vector<Step> steps;
@@ -85,7 +88,8 @@ ReplayResult kiln::amdgcn::replay(const KernelCode &kernel, ArrayRef<WaitProblem
         continue;
       uint64_t budget = std::min(left, kMostSteps * patience);
       BitVector executed(kernel.code.size());
-      Block block(kernel, steps, instance, turns, executed, disputes);
+      Block block(kernel, steps, instance, turns, executed, disputes,
+                  isDeclared ? &result.touched : nullptr);
       uint64_t unused = block.run(budget);
       left -= budget - unused;
       missed.reset(executed);

@@ -1,0 +1,52 @@
+// What the threads of some warps come to in a kernel, and what their registers may hold there.
+#ifndef KILN_LIB_TARGET_NVPTX_TEXT_PATHS_H
+#define KILN_LIB_TARGET_NVPTX_TEXT_PATHS_H
+
+#include "Code.h"
+#include "Numbers.h"
+#include "llvm/ADT/BitVector.h"
+
+namespace kiln::nvptx {
+
+class Paths {
+public:
+  /// Of so many warps from one on.
+  Paths(const Kernel &kernel, int64_t firstWarp, int64_t warps);
+
+  bool comesTo(unsigned line) const { return reached.test(line); }
+  /// Whatever an operand holds, wherever its register is set.
+  Known get(const Operand &operand) const;
+  /// The bytes of shared memory that a place is; none if it is not known, or of other memory.
+  Known getPlace(const Line &line) const;
+
+private:
+  /// Of a register: nothing yet, what is known, or that it may be anything.
+  struct Value {
+    bool isSet = false;
+    Known known;
+    unsigned changes = 0;
+  };
+  void findUses();
+  void run();
+  void reach(unsigned line);
+  void step(unsigned line);
+  void set(const Operand &result, Known known);
+  bool isReady(const Line &line) const;
+  std::optional<bool> holds(const Line &line) const;
+  Known compute(const Line &line) const;
+  Known select(const Line &line) const;
+  Known compareOperands(const Line &line) const;
+  const Line *findComparison(unsigned predicate) const;
+  Known getIf(const Operand &operand, unsigned predicate, bool isSo) const;
+
+  const Kernel &kernel;
+  const int64_t firstWarp, warps;
+  std::vector<Value> values;
+  std::vector<llvm::SmallVector<unsigned, 2>> uses, definitions;
+  llvm::BitVector reached;
+  std::vector<unsigned> work;
+};
+
+} // namespace kiln::nvptx
+
+#endif // KILN_LIB_TARGET_NVPTX_TEXT_PATHS_H
