@@ -329,6 +329,10 @@ Error Model::compute(ArrayRef<KilnArg> args, std::vector<int64_t> &values) const
   return Error::success();
 }
 
+/// How long two things take that run beside one another. What little the shorter one adds tells
+/// apart what the longer one leaves alike.
+static double join(double a, double b) { return std::max(a, b) + std::min(a, b) / 16; }
+
 Expected<double> Model::predict(ArrayRef<KilnArg> args, int64_t deviceCores) const {
   std::vector<int64_t> values;
   if (Error error = compute(args, values))
@@ -341,15 +345,12 @@ Expected<double> Model::predict(ArrayRef<KilnArg> args, int64_t deviceCores) con
   double all = double(deviceCores > 0 ? deviceCores : cores), busy = std::min(tiles, all) / all;
   for (const Loop &loop : loops) {
     double cache = std::max(loop.cacheUs * busy, loop.arrivingUs);
-    double trip = loop.isBeside ? std::max(loop.us, cache) : loop.us + cache;
+    double trip = loop.isBeside ? join(loop.us, cache) : loop.us + cache;
     program += double(std::max<int64_t>(values[loop.trips], 0)) * trip;
   }
   double rounds = std::ceil(tiles / all);
   double moved = 0;
   for (uint32_t place : bytes)
     moved += double(values[place]);
-  double core = rounds * program, memory = bytesPerUs > 0 ? moved / bytesPerUs : 0;
-  // What little one adds to the other tells apart what the longer one leaves alike.
-  static constexpr double kShown = 1.0 / 16;
-  return startUs + std::max(core, memory) + kShown * std::min(core, memory);
+  return startUs + join(rounds * program, bytesPerUs > 0 ? moved / bytesPerUs : 0);
 }

@@ -18,6 +18,8 @@ namespace json = llvm::json;
 /// What was measured on an H200 beside what its record says: what products reach of their units'
 /// rate in long loops, and microseconds from the launch to the first product and from tile to tile.
 static constexpr double kReached = 0.9, kStart = 5, kTurn = 1;
+/// How much longer a trip takes of programs that wait for one another.
+static constexpr double kInCluster = 1.05;
 /// What a thread needs beside sums and operands: addresses, counters, what is on its way.
 static constexpr int64_t kFurtherRegisters = 24;
 
@@ -67,11 +69,11 @@ bool Describer::addLoops(const KernelWork &work, std::optional<unsigned> shared,
       if (place)
         trips.push_back(*place);
     }
-    double products = trip.products / kReached;
+    double slower = shared ? kInCluster : 1.0, products = slower * trip.products / kReached;
     loops.push_back(
         json::Object{{"trips", numbers.addProduct(trips)},
                      {"us", work.isBeside ? std::max(products, trip.lanes) : products + trip.lanes},
-                     {"cache_us", shared ? trip.shared[*shared] : trip.alone},
+                     {"cache_us", slower * (shared ? trip.shared[*shared] : trip.alone)},
                      {"arriving_us", trip.arriving},
                      {"beside", work.isBeside}});
   }
