@@ -125,6 +125,11 @@ static std::optional<json::Object> makeModel(Describer &describer, TargetInterfa
     describer.none["of_chip"] = true;
     return std::nullopt;
   }
+  if (work->isPadded && !work->isBeside) {
+    describer.leave(kernel.getLoc(),
+                    "no engine loads, so that tiles of no power of two are padded");
+    return std::nullopt;
+  }
   if (work->most && work->registers > work->most - kFurtherRegisters) {
     describer.leave(kernel.getLoc(), "sums and operands take " + Twine(work->registers) +
                                          " registers of a thread, which has " + Twine(work->most));

@@ -56,15 +56,6 @@ static double countLaneCycles(Block &block, const Chip &chip) {
   return cycles;
 }
 
-/// Elements of a tile as warps have it that share everything out: a power of two along each
-/// dimension.
-static int64_t countPadded(ArrayRef<int64_t> shape) {
-  int64_t elements = 1;
-  for (int64_t extent : shape)
-    elements *= int64_t(llvm::PowerOf2Ceil(extent));
-  return elements;
-}
-
 /// Of a thread, where all warps of a kernel share its sums out, and load a trip ahead through
 /// registers.
 static int64_t countSums(KernelOp kernel, const Chip &chip) {
@@ -72,10 +63,9 @@ static int64_t countSums(KernelOp kernel, const Chip &chip) {
   kernel.getBody().walk([&](Operation *op) {
     auto dot = dyn_cast<DotOp>(op);
     if (dot && !dot.getAccumulator().getDefiningOp<DotOp>())
-      words += countPadded({dot.getM(), dot.getN()});
+      words += dot.getM() * dot.getN();
     if (auto load = dyn_cast<LoadOp>(op); load && getLoopAround(op))
-      words +=
-          countPadded(load.getType().getShape()) * load.getType().getElementTypeBitWidth() / 32;
+      words += countBytes(load.getType()) / 4;
   });
   return words / (countWarps(kernel, chip) * chip.warpSize);
 }
@@ -112,12 +102,10 @@ std::optional<KernelWork> kiln::measureWork(KernelOp kernel, TargetInterface tar
                                             : std::nullopt;
     if (!cycles)
       lacks = "rate of the product's matrix instruction";
-    else if (Operation *loop = getLoopAround(dot)) {
-      double padded = work.isBeside ? 1.0
-                                    : double(countPadded({dot.getM(), dot.getN(), dot.getK()})) /
-                                          double(dot.getM() * dot.getN() * dot.getK());
-      at(loop).products += padded * double(*cycles) / matrixClock->value;
-    }
+    else if (Operation *loop = getLoopAround(dot))
+      at(loop).products += double(*cycles) / matrixClock->value;
+    for (int64_t extent : {dot.getM(), dot.getN(), dot.getK()})
+      work.isPadded |= !llvm::isPowerOf2_64(extent);
   });
   if (!lacks.empty())
     return std::nullopt;

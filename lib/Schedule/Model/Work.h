@@ -27,6 +27,9 @@ struct KernelWork {
   bool isBeside = false;
   /// Whether rows of what is loaded begin amid a sector, so that the cache answers less.
   bool isSplit = false;
+  /// Whether a product has an extent that is no power of two, which most of what warps share out
+  /// pads.
+  bool isPadded = false;
   /// Of a thread's registers, those that sums take, and operands that lie there; and how many it
   /// may have, 0 if nobody knows.
   int64_t registers = 0, most = 0;

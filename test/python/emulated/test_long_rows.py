@@ -134,7 +134,7 @@ def window(x: kiln.View, y: kiln.View, sums: kiln.View, begin: kiln.i64, WIDTH: 
 
 @pytest.mark.parametrize("begin", [0, 777, -5000, 30000, -(1 << 40), 1 << 40])
 def test_windows(rng: np.random.Generator, begin: int) -> None:
-    width = 16384
+    width = 32768
     x = rng.standard_normal((2, 20000)).astype(F32)
     y = np.full((2, 18000), 7, F32)
     sums = np.full(2, np.nan, F32)
@@ -176,9 +176,9 @@ def test_rows_of_one_program(rng: np.random.Generator, device: str) -> None:
     np.testing.assert_allclose(y, softmax_of(x), rtol=1e-5, atol=1e-9)
     assert loops_of(several, x, y, ROWS=4, WIDTH=8192) == 3
     y[:] = np.nan
-    in_turn.options(device=device)(x, y, WIDTH=16384)
+    in_turn.options(device=device)(x, y, WIDTH=32768)
     np.testing.assert_allclose(y, softmax_of(x), rtol=1e-5, atol=1e-9)
-    assert loops_of(in_turn, x, y, WIDTH=16384) == 4
+    assert loops_of(in_turn, x, y, WIDTH=32768) == 4
 
 
 @kiln.kernel
@@ -197,7 +197,7 @@ def cross_entropy(x: kiln.View, ids: kiln.View, loss: kiln.View, WIDTH: kiln.con
     x.store((i, 0), grad.to(x.dtype))
 
 
-@pytest.mark.parametrize("width", [16384, 131072])
+@pytest.mark.parametrize("width", [32768, 131072])
 @pytest.mark.parametrize("device", DEVICES[:2])
 def test_cross_entropy_in_place(rng: np.random.Generator, device: str, width: int) -> None:
     x = (3 * rng.standard_normal((3, width - 77))).astype(F32)
@@ -294,12 +294,12 @@ def whole(x: kiln.View, y: kiln.View, WIDTH: kiln.constexpr):
 
 def test_which_tiles_are_cut() -> None:
     x, y = np.zeros((2, 4, 16384), BF16)
-    assert loops_of(softmax, x, y, WIDTH=8192) == 0
-    assert loops_of(softmax, x, y, WIDTH=16384) == 3
+    assert loops_of(softmax, x, y, WIDTH=16384) == 0
+    assert loops_of(softmax, x, y, WIDTH=32768) == 3
     assert loops_of(softmax, x, y, WIDTH=262144) == 3
-    assert loops_of(softmax, x, x, WIDTH=16384) == 3  # kept, so it may be in place
+    assert loops_of(softmax, x, x, WIDTH=32768) == 3  # kept, so it may be in place
     assert loops_of(softmax, x, x, WIDTH=131072) == 0  # there is no room to keep it
-    assert loops_of(rmsnorm, x, x[0], y, WIDTH=16384) == 2
+    assert loops_of(rmsnorm, x, x[0], y, WIDTH=32768) == 2
     assert loops_of(whole, x, y, WIDTH=32768) == 0
 
 

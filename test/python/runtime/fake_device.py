@@ -40,6 +40,7 @@ def add(x: kiln.View[kiln.f32, 1], y: kiln.View[kiln.f32, 1], B: kiln.constexpr 
 @kiln.kernel
 def small(x: kiln.View[kiln.f32, 1], y: kiln.View[kiln.f32, 1], B: kiln.constexpr = 16):
     """Of which a block runs several."""
+    kiln.pin(batch=1)
     i = kiln.grid(kiln.cdiv(x.shape[0], B))
     y.store((i * B,), x.load((i * B,), (B,)) + 1)
 

@@ -160,6 +160,12 @@ def test_trips_that_hang_on_the_program_are_those_of_the_middle_one():
     assert times[0] - times[1] == pytest.approx(rounds * 100 * trip, rel=0.1)
 
 
+def test_tiles_of_no_power_of_two_are_left_out_where_no_engine_loads():
+    assert "no engine loads" in described(
+        product, *arrays(4096, 4096, 4099), BM=128, BN=192)["no_model"]["why"]  # fmt: skip
+    assert chosen(4803, 3771, 5147)[1] in (64, 128, 256)
+
+
 def test_a_tile_whose_sums_no_thread_holds_has_no_model():
     @kiln.kernel
     def square(a: kiln.View, b: kiln.View, c: kiln.View):
