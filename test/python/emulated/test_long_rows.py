@@ -136,7 +136,7 @@ def window(x: kiln.View, y: kiln.View, sums: kiln.View, begin: kiln.i64, WIDTH: 
 def test_windows(rng: np.random.Generator, begin: int) -> None:
     width = 32768
     x = rng.standard_normal((2, 20000)).astype(F32)
-    y = np.full((2, 18000), 7, F32)
+    y = np.full((2, 34000), 7, F32)
     sums = np.full(2, np.nan, F32)
     window.options(device="emu:sm_90a")(x, y, sums, begin, WIDTH=width)
     row = np.full((2, width), 1.5, F32)

@@ -512,7 +512,7 @@ def test_explain_emulated_as_text_and_html(kiln_command, tmp_path):
                                     re.MULTILINE) if int(part[0]) == line + 1
     )  # fmt: skip
     assert "16 global load" in what  # of programs in step, few of which there are
-    assert memory == "memory: 512 bytes, 16 sectors of 32 bytes"
+    assert memory.startswith("memory: 2048 bytes, ")
     assert "Steps are not cycles" in text
     html = (tmp_path / "d.html").read_text(encoding="utf-8")
     svg = ElementTree.fromstring(html[html.index("<svg") : html.index("</svg>") + 6])

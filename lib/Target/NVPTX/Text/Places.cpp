@@ -288,12 +288,6 @@ void Check::checkRings() {
     });
     if (!access.place || isHome || (access.use != Use::Copy && other == places.end()))
       continue;
-    // What is known of a place may reach beyond where the code goes: of a copy that may go home,
-    // the slots below tell.
-    bool mayGoHome = any_of(
-        places, [&](const Place &place) { return touches(access, place.first, place.last); });
-    if (access.use == Use::Copy && mayGoHome && !access.place->isOne())
-      continue;
     std::string where = formatv("bytes {0} to {1} of shared memory", access.place->base,
                                 access.place->getLast() + std::max<int64_t>(access.bytes, 1) - 1);
     if (access.use == Use::Copy)
