@@ -71,8 +71,8 @@ static std::unique_ptr<Pass> createDecideRoles(SharedProofs proofs) {
   return createDecideRoles(planRoles, [=](ModuleOp copy) { return proveRoles(copy, proofs); });
 }
 
-/// Whether a kernel whose programs shall come in clusters can be realised: tried on a copy.
-static LogicalResult realiseClusters(ModuleOp copy, const SharedProofs &proofs) {
+/// Whether what is decided in front of all else can be realised, and has room: tried on a copy.
+static LogicalResult realiseStages(ModuleOp copy, const SharedProofs &proofs) {
   return runOn(copy, [&](OpPassManager &pm, TargetInterface target) {
     for (Stage stage : {Stage::Layout, Stage::Schedule})
       addStage(pm, target, stage, proofs);
@@ -88,16 +88,10 @@ static LogicalResult realiseBlocks(ModuleOp copy, const SharedProofs &proofs) {
   });
 }
 
-/// Whether a kernel that has no roles can be realised, and has room for what it keeps.
+/// The same, of one kernel.
 static bool tryStages(tile::KernelOp kernel, const SharedProofs &proofs) {
-  auto realise = [&](ModuleOp copy) {
-    return runOn(copy, [&](OpPassManager &pm, TargetInterface target) {
-      for (Stage stage : {Stage::Layout, Stage::Schedule})
-        addStage(pm, target, stage, proofs);
-    });
-  };
   std::optional<Refusal> refusal;
-  return bool(tryOut(kernel, realise, refusal));
+  return bool(tryOut(kernel, [&](ModuleOp copy) { return realiseStages(copy, proofs); }, refusal));
 }
 
 /// The passes of the stage `layout` that come behind what completes pins, for a device.
@@ -192,7 +186,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
         createRealiseChunks(), createCheckTarget());
     if (!isHost) {
       add(createJoinScales(),
-          createDecideClusters([=](ModuleOp copy) { return realiseClusters(copy, proofs); }),
+          createDecideClusters([=](ModuleOp copy) { return realiseStages(copy, proofs); }),
           createRoundClusters(), createDecideBatch(), createRealiseBatch(),
           createDecideBlockPrograms([=](ModuleOp copy) { return realiseBlocks(copy, proofs); }),
           createGatherPrograms(),

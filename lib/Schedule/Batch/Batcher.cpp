@@ -146,7 +146,6 @@ void Batcher::visit(Operation *op) {
       .Case<GatherOp>([&](GatherOp gather) { visitGather(gather); })
       .Case<ScatterOp>([&](ScatterOp scatter) { visitScatter(scatter); })
       .Case<PhiloxOp>([&](PhiloxOp philox) { visitPhilox(philox); })
-      .Case<ReduceOp, ScanOp, ArgReduceOp>([&](Operation *) { visitAlongAxis(op); })
       // Nobody is told any more what holds of one program.
       .Case<AssumeOp>([&](AssumeOp) { finish(op, ValueRange()); })
       .Case<MultipleOfOp>([&](MultipleOfOp hint) { finish(op, lift(hint.getValue())); })
@@ -155,8 +154,8 @@ void Batcher::visit(Operation *op) {
       })
       .Case<ToScalarOp>(
           [&](ToScalarOp scalar) { finish(op, reshape(lift(scalar.getInput()), {count})); })
-      .Case<BroadcastOp, ReshapeOp, TransposeOp, SliceOp, ConcatOp, JoinOp, SplitOp, BitcastOp>(
-          [&](Operation *) { visitShape(op); })
+      .Case<BroadcastOp, ReshapeOp, TransposeOp, SliceOp, ConcatOp, JoinOp, SplitOp, BitcastOp,
+            ReduceOp, ScanOp, ArgReduceOp>([&](Operation *) { visitShape(op); })
       .Default([&](Operation *) { visitElementwise(op); });
 }
 
@@ -267,24 +266,12 @@ void Batcher::visitShape(Operation *op) {
         transpose.setPermutation(shiftDims(transpose.getPermutation(), 0, 1));
       })
       .Case<SliceOp>([](SliceOp slice) { slice.setOffsets(shiftDims(slice.getOffsets(), 0, 0)); })
-      .Case<ConcatOp>([](ConcatOp concat) { concat.setAxis(concat.getAxis() + 1); })
+      .Case<ReduceOp, ScanOp, ArgReduceOp, ConcatOp>(
+          [](auto along) { along.setAxis(along.getAxis() + 1); })
       .Case<BitcastOp>([&](BitcastOp bitcast) {
         if (bitcast.getExtents())
           bitcast.setExtents(shiftDims(*bitcast.getExtents(), count, 0));
       });
-  finish(op, made->getResults());
-}
-
-void Batcher::visitAlongAxis(Operation *op) {
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(lift(operand));
-  Operation *made = builder.clone(*op);
-  made->setOperands(operands);
-  for (Value result : made->getResults())
-    result.setType(widen(result.getType()));
-  TypeSwitch<Operation *>(made).Case<ReduceOp, ScanOp, ArgReduceOp>(
-      [](auto combine) { combine.setAxis(combine.getAxis() + 1); });
   finish(op, made->getResults());
 }
 

@@ -30,7 +30,6 @@ private:
   void visitGather(tile::GatherOp gather);
   void visitScatter(tile::ScatterOp scatter);
   void visitShape(mlir::Operation *op);
-  void visitAlongAxis(mlir::Operation *op);
   void visitElementwise(mlir::Operation *op);
   void visitPhilox(tile::PhiloxOp philox);
   void finish(mlir::Operation *op, mlir::ValueRange results);

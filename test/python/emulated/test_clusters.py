@@ -265,3 +265,32 @@ def test_a_chip_without_clusters_is_refused() -> None:
     a, c = np.zeros((128, 64), np.float32), np.zeros((128, 64), np.float32)
     with pytest.raises(kiln.CompileError, match="expected a chip that has clusters"):
         refused.options(device="emu:sm_80")(a, c, KIND="warps")
+
+
+@kiln.kernel
+def plain(
+    a: kiln.View, b: kiln.View, c: kiln.View, BM: kiln.constexpr, BN: kiln.constexpr,
+):  # fmt: skip
+    i, j = kiln.grid(kiln.cdiv(c.shape[0], BM), kiln.cdiv(c.shape[1], BN))
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in range(0, a.shape[1], 64):
+        x, y = a.load((i * BM, k), (BM, 64)), b.load((j * BN, k), (BN, 64))
+        acc = kiln.dot(x, y.T, acc)
+    c.store((i * BM, j * BN), acc.to(c.dtype))
+
+
+@pytest.mark.parametrize("rows, columns, cluster", [(64, 128, [2, 1, 1]), (128, 64, [1, 2, 1])])
+def test_programs_whose_rows_begin_amid_sectors_share_tiles(rng, rows, columns, cluster):
+    """What tile-decide-clusters decides, of grids that are no whole clusters, too."""
+    m, n = (int(rng.integers(1, 5)) * 64 + int(rng.integers(1, 64)) for _ in "mn")
+    a, b, reference = operands(rng, m, n, int(rng.integers(5, 20)) * 16 + 8)
+    c = np.full((m, n), np.nan, BF16)
+    device = plain.options(device="emu:sm_90a")
+    assert device.warmup(a, b, c, BM=rows, BN=columns).metadata["cluster"] == cluster
+    device(a, b, c, BM=rows, BN=columns)
+    assert error(c, reference) < 4e-3
+    # A call's own grid is run as it is.
+    c[:] = np.nan
+    grid = (-(-m // rows), -(-n // columns))
+    plain.options(device="emu:sm_90a", grid=grid)(a, b, c, BM=rows, BN=columns)
+    assert error(c, reference) < 4e-3
