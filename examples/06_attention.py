@@ -2,7 +2,7 @@
 
 Each program owns BM queries of one head and walks over the keys with a running maximum and a
 running sum (Milakov and Gimelshein 2018; Dao et al. 2022). With grouped queries several query
-heads share one key head. A head size that is no power of two is padded while loading: the zeros
+heads share one key head. A head size that is no multiple of 16 is padded while loading: the zeros
 add nothing to q kᵀ, and the extra columns of v are dropped by the store.
 """
 
@@ -17,8 +17,8 @@ import kiln
 def attention(
     q: kiln.View, k: kiln.View, v: kiln.View, out: kiln.View, scale: kiln.f32,
     CAUSAL: kiln.constexpr, D: kiln.constexpr,
-    BM: kiln.tunable = kiln.tunable(32, 64, 128, default=64),
-    BN: kiln.tunable = kiln.tunable(32, 64, 128, default=64),
+    BM: kiln.tunable = kiln.tunable(64, 16, 128, 192),
+    BN: kiln.tunable = kiln.tunable(64, 128),
 ):  # fmt: skip
     batch, heads, M, _ = q.shape
     kv_heads, N = k.shape[1], k.shape[2]
@@ -83,7 +83,7 @@ def main() -> None:
                 out = np.empty_like(q)
                 scale = d**-0.5
                 attention(
-                    q, k, v, out, scale, CAUSAL=causal, D=1 << (d - 1).bit_length()
+                    q, k, v, out, scale, CAUSAL=causal, D=-(-d // 16) * 16
                 )  # fmt: skip
                 name = f"attention {heads}/{kv_heads} heads, d{d}, {'causal' if causal else 'full'}"
                 expected = reference(q, k, v, scale, causal)

@@ -16,10 +16,11 @@ static constexpr int64_t kFewLocalBytes = 64;
 static constexpr int64_t kSomeLocalBytes = 512;
 
 /// How much more of it one proposal may keep than the next. Stages that a solver chose, which the
-/// next one does without, have no word: what is moved would be values that go from trip to trip.
-static int64_t getFewLocalBytes(int64_t proposal, int64_t next) {
+/// next one does without, have no word: what is moved would be values that go from trip to trip. Of
+/// programs that run tiles in turn it is numbers that go from tile to tile.
+static int64_t getFewLocalBytes(int64_t proposal, int64_t next, bool inTurns) {
   bool isSameInTurn = proposal == tile::kOverlappingProposal && next == proposal + 1;
-  return isSameInTurn ? 0 : kFewLocalBytes;
+  return isSameInTurn && !inTurns ? 0 : kFewLocalBytes;
 }
 
 /// What is proposed for a kernel is held against the assembler's report: where a thread's registers
@@ -28,11 +29,14 @@ static int64_t getFewLocalBytes(int64_t proposal, int64_t next) {
 FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, StringRef name,
                                                           TargetInterface target) {
   OwningOpRef<ModuleOp> program;
+  bool inTurns = true;
   auto compile = [&](int64_t proposal, Stage last) {
     OwningOpRef<ModuleOp> copy = module.clone();
+    Operation *kernel = copy->lookupSymbol(name);
     if (proposal > 0)
-      copy->lookupSymbol(name)->setAttr(tile::kProposalAttrName,
-                                        Builder(&context).getI64IntegerAttr(proposal));
+      kernel->setAttr(tile::kProposalAttrName, Builder(&context).getI64IntegerAttr(proposal));
+    if (!inTurns)
+      kernel->setAttr(tile::kPersistentAttrName, BoolAttr::get(&context, false));
     FailureOr<Compiled> compiled = compileTiles(*copy, name, target, last);
     program = std::move(copy);
     return compiled;
@@ -65,14 +69,28 @@ FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, Strin
   if (failed(best))
     return first;
   std::optional<int64_t> proposal = best->getProposal();
-  while (proposal && best->getLocalBytes() > getFewLocalBytes(*proposal, *proposal + 1)) {
+  auto runsInTurns = [](const Compiled &compiled) {
+    return compiled.metadata.get("persistent_per_core") != nullptr;
+  };
+  bool mayStandAlone = runsInTurns(*best) && proposal == tile::kOverlappingProposal &&
+                       !module.lookupSymbol(name)->hasAttr(tile::kPersistentAttrName);
+  if (mayStandAlone && best->getLocalBytes() > kFewLocalBytes) {
+    inTurns = false;
+    FailureOr<Compiled> alone = compile(*proposal, Stage::Binary);
+    inTurns = failed(alone) || alone->getLocalBytes() >= best->getLocalBytes();
+    if (!inTurns)
+      best = std::move(alone);
+  }
+  while (proposal &&
+         best->getLocalBytes() > getFewLocalBytes(*proposal, *proposal + 1, runsInTurns(*best))) {
     OwningOpRef<ModuleOp> before = std::move(program);
     assembled = *before;
     FailureOr<Compiled> next = compile(*proposal + 1, Stage::Binary);
     assembled = nullptr;
     if (failed(next))
       break;
-    int64_t few = getFewLocalBytes(*proposal, next->getProposal().value_or(tile::kMostProposals));
+    int64_t few = getFewLocalBytes(*proposal, next->getProposal().value_or(tile::kMostProposals),
+                                   runsInTurns(*best));
     proposal = next->getProposal();
     if (!next->isRepeated && next->getLocalBytes() + few < best->getLocalBytes()) {
       if (const json::Value *why = best->metadata.get(tile::kNoRolesMember))
@@ -84,7 +102,7 @@ FailureOr<Compilation::Compiled> Compilation::compileBest(ModuleOp module, Strin
   }
   if (last == Stage::Binary)
     return best;
-  if (best->getProposal() == first->getProposal())
+  if (best->getProposal() == first->getProposal() && inTurns)
     return first;
   return compile(best->getProposal().value_or(tile::kMostProposals), last);
 }

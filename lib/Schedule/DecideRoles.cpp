@@ -104,7 +104,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
       if (overlaps && has(/*isOverlapped=*/false)) {
         decider.undo();
         if (mayTakeTurns)
-          kernel->removeAttr(kPersistentAttrName);
+          dropPersistence(kernel);
         return false;
       }
     }
@@ -121,7 +121,7 @@ struct DecideRoles : kiln::impl::DecideRolesBase<DecideRoles> {
     int64_t all = target.getChipRecord().sharedBytes;
     if (isRealised(kernel, reason, [&](int64_t bytes) { return 2 * bytes > all; }))
       return true;
-    kernel->removeAttr(kPersistentAttrName);
+    dropPersistence(kernel);
     return false;
   }
 

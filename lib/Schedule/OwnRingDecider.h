@@ -26,6 +26,8 @@ bool decidesNothing(tile::KernelOp kernel);
 bool mayBePersistent(tile::KernelOp kernel);
 /// Has them do so, one a core, in an order that reads few rows and few columns at one time.
 void writePersistence(tile::KernelOp kernel);
+/// Takes that back.
+void dropPersistence(tile::KernelOp kernel);
 /// Whether an op does nothing that copies of a role, which may all run it, must not do twice, and
 /// nothing that must be seen by another role.
 bool isPlain(mlir::Operation *op);

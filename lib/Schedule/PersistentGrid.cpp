@@ -41,22 +41,55 @@ static SmallVector<unsigned> getFastAxes(SlowAxis slow, size_t rank) {
                                 [&](unsigned axis) { return axis != slow.axis; });
 }
 
+/// Where a tile comes in a section of so many: every other round of all programs runs back, so that
+/// whoever had the longest tile of one has the shortest of the next. The last one, if it is no
+/// whole round, does not.
+static Value turnRounds(IndexMath math, Value t, Value tiles, Value programs) {
+  Value one = math.constant(1), two = math.constant(2);
+  Value round = math.div(t, programs);
+  Value end = math.mul(math.add(round, one), programs);
+  Value ahead = math.sub(math.sub(programs, one), math.mul(math.rem(t, programs), two));
+  Value turned = math.add(t, math.mul(math.rem(round, two), ahead));
+  return math.select(math.isLess(tiles, end), t, turned);
+}
+
+/// The place of tile `t` along an axis, from the last one on, and its number among the other axes'
+/// places, of which there are `others`: sections of so many tiles, or of all, have as many of those
+/// places as make up so many, each of them the whole axis.
+static std::pair<Value, Value> locateInSection(IndexMath math, Value t, Value extent, Value others,
+                                               int64_t section, Value programs) {
+  Value wide = others;
+  if (section > 1)
+    wide = math.min(math.max(math.div(math.constant(section), extent), math.constant(1)), others);
+  Value tiles = math.mul(wide, extent);
+  Value first = math.mul(math.div(t, tiles), wide);
+  Value width = math.min(math.sub(others, first), wide);
+  Value in = turnRounds(math, math.rem(t, tiles), math.mul(width, extent), programs);
+  Value last = math.sub(extent, math.constant(1));
+  return {math.sub(last, math.div(in, width)), math.add(first, math.rem(in, width))};
+}
+
 /// The place of tile `t` along x, y and z.
 static void locate(IndexMath math, Value t, ArrayRef<Value> extents, size_t rank, SlowAxis slow,
-                   int64_t size, MutableArrayRef<Value> place) {
+                   int64_t size, Value programs, MutableArrayRef<Value> place) {
   SmallVector<unsigned> fast = getFastAxes(slow, rank);
-  if (slow.axis) {
-    Value at = t;
-    if (!fast.empty()) {
-      Value plane = extents[fast[0]];
-      for (unsigned axis : ArrayRef(fast).drop_front())
-        plane = math.mul(plane, extents[axis]);
-      at = math.div(t, plane);
-      t = math.rem(t, plane);
+  Value others = math.constant(1);
+  if (slow.axis && !fast.empty()) {
+    others = extents[fast[0]];
+    for (unsigned axis : ArrayRef(fast).drop_front())
+      others = math.mul(others, extents[axis]);
+  }
+  if (slow.descends) {
+    std::tie(place[*slow.axis], t) =
+        locateInSection(math, t, extents[*slow.axis], others, size, programs);
+    if (fast.size() == 2) {
+      place[fast[0]] = math.rem(t, extents[fast[0]]);
+      place[fast[1]] = math.div(t, extents[fast[0]]);
+      return;
     }
-    if (slow.descends)
-      at = math.sub(math.sub(extents[*slow.axis], math.constant(1)), at);
-    place[*slow.axis] = at;
+  } else if (slow.axis) {
+    place[*slow.axis] = math.div(t, others);
+    t = math.rem(t, others);
   }
   if (fast.size() == 2)
     std::tie(place[fast[0]], place[fast[1]]) =
@@ -103,14 +136,10 @@ static LogicalResult checkRaster(KernelOp kernel, GridOp grid, Raster raster,
     return emitPinError(kernel, kRasterAttrName, "expected a grid of at least ")
            << *slow.axis + 1 << " extents, since '" << kRasterAttrName << "' is \""
            << spellRaster(raster) << "\", got " << rank;
-  if (persistent.getGroup() == 1 || getFastAxes(slow, rank).size() >= 2)
+  if (persistent.getGroup() == 1 || slow.descends || getFastAxes(slow, rank).size() >= 2)
     return success();
-  InFlightDiagnostic error =
-      emitPinError(kernel, kPersistentAttrName, "expected a grid of at least ")
-      << (slow.descends ? 3 : 2) << " extents, since '" << kPersistentAttrName << "' groups tiles";
-  if (slow.descends)
-    error << " and '" << kRasterAttrName << "' is \"" << spellRaster(raster) << '"';
-  return error << ", got " << rank;
+  return emitPinError(kernel, kPersistentAttrName, "expected a grid of at least 2 extents, since '")
+         << kPersistentAttrName << "' groups tiles, got " << rank;
 }
 
 //===- A program ----------------------------------------------------------------------------===//
@@ -138,7 +167,10 @@ PersistentGrid::PersistentGrid(KernelOp kernel)
 
 int64_t PersistentGrid::countGrouped() {
   size_t rank = grid.getExtents().size();
-  SmallVector<unsigned> fast = getFastAxes(getSlowAxis(raster, rank), rank);
+  SlowAxis slow = getSlowAxis(raster, rank);
+  if (slow.descends) // of a section all tiles count
+    return cluster[0] * cluster[1] * cluster[2];
+  SmallVector<unsigned> fast = getFastAxes(slow, rank);
   return fast.empty() ? 1 : cluster[fast.front()];
 }
 
@@ -149,7 +181,8 @@ LogicalResult PersistentGrid::checkCluster() {
     return emitPinError(kernel, kPersistentAttrName, "expected '")
            << kPersistentAttrName << "' of whole clusters of " << size << " programs, got "
            << persistent.getPrograms();
-  if (persistent.getGroup() == 1 || persistent.getGroup() % countGrouped() == 0)
+  bool hasSections = getSlowAxis(raster, grid.getExtents().size()).descends;
+  if (hasSections || persistent.getGroup() == 1 || persistent.getGroup() % countGrouped() == 0)
     return success();
   return emitPinError(kernel, kPersistentAttrName, "expected '")
          << kPersistentAttrName << "' to group whole clusters, of " << countGrouped()
@@ -228,7 +261,7 @@ void PersistentGrid::fill(scf::ForOp loop, Value at) {
   Value place[3];
   IndexMath math{builder, kernel.getLoc()};
   locate(math, at, clusters, rank, getSlowAxis(raster, rank),
-         llvm::divideCeil(persistent.getGroup(), countGrouped()), place);
+         llvm::divideCeil(persistent.getGroup(), countGrouped()), programs, place);
   for (size_t axis = 0; axis < 3; ++axis)
     if (own[axis])
       place[axis] = math.add(math.mul(place[axis], math.constant(cluster[axis])), own[axis]);

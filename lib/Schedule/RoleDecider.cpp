@@ -9,6 +9,7 @@
 #include "RoleDecider.h"
 #include "Decisions.h"
 #include "Differences.h"
+#include "LoopProblem.h"
 #include "Slice.h"
 #include "kiln/Dialect/Tile/IR/ArgumentViews.h"
 #include "kiln/Dialect/Tile/IR/GridDecisions.h"
@@ -366,16 +367,36 @@ SmallVector<Attribute> RoleDecider::makeRoles() {
   int64_t taken = countRegisters(/*atOnce=*/dots.size()) + (copies > 1 ? countFetched() : 0);
   if (!rule.step || taken <= kManyRegisters)
     return {role(kCompute, warps, copies, 0), role(kLoad, 1, 1, 0)};
-  return {role(kLoad, rule.warps, 1, rule.least), role(kCompute, warps, copies, countHad())};
+  int64_t loading = std::max<int64_t>(llvm::alignTo(countLoading(), rule.step), rule.least);
+  while (loading > rule.least && countHad(loading) < taken + kOtherRegisters)
+    loading -= rule.step;
+  return {role(kLoad, rule.warps, 1, loading), role(kCompute, warps, copies, countHad(loading))};
 }
 
-int64_t RoleDecider::countHad() {
+/// Registers of a thread that has an engine load: a number along each dimension, and of those in
+/// front of a tile's two what is divided to find it; a slot and a phase of each ring; and what all
+/// of it takes besides.
+int64_t RoleDecider::countLoading() {
+  constexpr int64_t kBesides = 16;
+  int64_t numbers = 0;
+  DenseSet<int64_t> rings;
+  for (auto &[load, decided] : loads) {
+    int64_t rank = load.getView().getType().getRank();
+    numbers += rank + 2 * std::max<int64_t>(rank - 2, 0);
+    rings.insert(decided.ring);
+  }
+  return kBesides + numbers + 2 * int64_t(rings.size());
+}
+
+int64_t RoleDecider::countHad() { return countHad(target.getChipRecord().roleRegisters.least); }
+
+int64_t RoleDecider::countHad(int64_t loading) {
   const Chip &chip = target.getChipRecord();
   const RoleRegisters &rule = chip.roleRegisters;
   if (!rule.step)
     return chip.registersPerThread;
   int64_t warps = countWarpsOfProduct() * copies, atEntry = rule.warps + warps;
-  int64_t left = chip.getRegistersAtEntry(atEntry) * atEntry - rule.warps * rule.least;
+  int64_t left = chip.getRegistersAtEntry(atEntry) * atEntry - rule.warps * loading;
   return std::min<int64_t>(left / warps / rule.step * rule.step,
                            chip.registersPerThread / rule.step * rule.step);
 }

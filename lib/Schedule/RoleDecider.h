@@ -44,6 +44,8 @@ public:
 
   /// Of a kernel with a division: the products, all of which run on beside their warps.
   const llvm::MapVector<tile::DotOp, AsyncMmaAtomInterface> &getProducts() const { return dots; }
+  int64_t getCopies() const { return copies; }
+  bool isByEngine(tile::LoadOp load) const { return loads.contains(load); }
   /// Of a thread's registers, those of sums and operands that are there at once.
   int64_t countAtOnce();
   /// How many a thread of those that multiply may have.
@@ -65,6 +67,8 @@ private:
   bool isOrdered();
   int64_t countRegisters(unsigned atOnce);
   int64_t countFetched();
+  int64_t countLoading();
+  int64_t countHad(int64_t loading);
   int64_t countWarpsOfProduct();
   llvm::SmallVector<mlir::Attribute> makeRoles();
 

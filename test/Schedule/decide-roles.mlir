@@ -50,7 +50,7 @@ tile.kernel @product(%a: !tile.view<?x?xbf16> {tile.facts = #facts},
 #turned = #tile.facts<pointer = 16, strides = [2, 16], extents = [16, 16], index32>
 
 // CHECK-LABEL: @chain
-// CHECK-SAME: tile.roles = [#tile.role<"load", warps = 4, registers = 24>, #tile.role<"compute", warps = 4, registers = 248>]
+// CHECK-SAME: tile.roles = [#tile.role<"load", warps = 4, registers = 32>, #tile.role<"compute", warps = 4, registers = 248>]
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring0", role = "load"}
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring1", role = "load"}
 // CHECK: tile.load %{{.*}} {atom = #nvptx.tma, ring = "ring2", role = "load"}

@@ -28,16 +28,6 @@ tile.kernel @longest(%n: index) attributes {
 
 // -----
 
-// expected-error@+1 {{expected a grid of at least 3 extents, since 'tile.persistent' groups tiles and 'tile.raster' is "longest_x", got 2}}
-tile.kernel @grouped_beside(%n: index) attributes {
-    tile.persistent = #tile.persistent<programs = 2, group = 2>, tile.raster = "longest_x"} grid {
-  tile.grid %n, %n
-} {
-  tile.return
-}
-
-// -----
-
 // expected-error@+1 {{expected 'tile.persistent' of whole clusters of 4 programs, got 6}}
 tile.kernel @cluster(%n: index) attributes {tile.cluster = array<i64: 2, 2, 1>,
     tile.persistent = #tile.persistent<programs = 6>} grid {

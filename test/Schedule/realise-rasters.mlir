@@ -53,39 +53,57 @@ tile.kernel @chiplets(%m: index, %n: index) attributes {
   tile.return
 }
 
-// The last place along x comes first; the others are grouped.
+// Sections of about so many tiles, whole columns of x, are run through from the last place along x to
+// the first. Every other whole round of the programs runs back.
 // CHECK-LABEL: tile.kernel @longest
 tile.kernel @longest(%m: index, %n: index, %l: index) attributes {
-    tile.persistent = #tile.persistent<programs = 8, group = 2>, tile.raster = "longest_x"} grid {
+    tile.persistent = #tile.persistent<programs = 8, group = 64>, tile.raster = "longest_x"} grid {
   tile.grid %m, %n, %l
 } {
-  // CHECK: scf.for %[[T:.*]] = %{{.*}} to %{{.*}} step %{{.*}} {
+  // CHECK: %[[ALL:.*]] = tile.num_programs x
+  // CHECK: scf.for %[[T:.*]] = %{{.*}} to %{{.*}} step %[[ALL]] {
   // CHECK: %[[PLANE:.*]] = arith.muli %n, %l : index
-  // CHECK: %[[AT:.*]] = arith.divui %[[T]], %[[PLANE]] : index
-  // CHECK: %[[IN:.*]] = arith.remui %[[T]], %[[PLANE]] : index
+  // CHECK: %[[SIZE:.*]] = arith.constant 64 : index
+  // CHECK: %[[COLUMNS:.*]] = arith.divui %[[SIZE]], %m : index
+  // CHECK: %[[SOME:.*]] = arith.maxui %[[COLUMNS]], %{{.*}} : index
+  // CHECK: %[[WIDE:.*]] = arith.minui %[[SOME]], %[[PLANE]] : index
+  // CHECK: %[[TILES:.*]] = arith.muli %[[WIDE]], %m : index
+  // CHECK: %[[NUMBER:.*]] = arith.divui %[[T]], %[[TILES]] : index
+  // CHECK: %[[FIRST:.*]] = arith.muli %[[NUMBER]], %[[WIDE]] : index
+  // CHECK: %[[LEFT:.*]] = arith.subi %[[PLANE]], %[[FIRST]] : index
+  // CHECK: %[[WIDTH:.*]] = arith.minui %[[LEFT]], %[[WIDE]] : index
+  // CHECK-DAG: %[[IN:.*]] = arith.remui %[[T]], %[[TILES]] : index
+  // CHECK-DAG: %[[COUNT:.*]] = arith.muli %[[WIDTH]], %m : index
+  // CHECK: %[[ROUND:.*]] = arith.divui %[[IN]], %[[ALL]] : index
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[ROUND]], %{{.*}} : index
+  // CHECK: %[[END:.*]] = arith.muli %[[NEXT]], %[[ALL]] : index
+  // CHECK: %[[TURNED:.*]] = arith.addi %[[IN]], %{{.*}} : index
+  // CHECK: %[[CUT:.*]] = arith.cmpi ult, %[[COUNT]], %[[END]] : index
+  // CHECK: %[[PLACE:.*]] = arith.select %[[CUT]], %[[IN]], %[[TURNED]] : index
   // CHECK: %[[ONE:.*]] = arith.constant 1 : index
   // CHECK: %[[LAST:.*]] = arith.subi %m, %[[ONE]] : index
+  // CHECK: %[[AT:.*]] = arith.divui %[[PLACE]], %[[WIDTH]] : index
   // CHECK: %[[X:.*]] = arith.subi %[[LAST]], %[[AT]] : index
-  // CHECK: %[[TWO:.*]] = arith.constant 2 : index
-  // CHECK: %[[ROW:.*]] = arith.muli %l, %[[TWO]] : index
-  // CHECK: arith.divui %[[IN]], %[[ROW]] : index
-  // CHECK: arith.subi %n, %{{.*}} : index
-  // CHECK: tile.print "tile" program [%[[X]], %{{.*}}, %{{.*}}] (%[[X]]) : index
+  // CHECK: %[[BESIDE:.*]] = arith.remui %[[PLACE]], %[[WIDTH]] : index
+  // CHECK: %[[YZ:.*]] = arith.addi %[[FIRST]], %[[BESIDE]] : index
+  // CHECK: %[[Y:.*]] = arith.remui %[[YZ]], %n : index
+  // CHECK: %[[Z:.*]] = arith.divui %[[YZ]], %n : index
+  // CHECK: tile.print "tile" program [%[[X]], %[[Y]], %[[Z]]] (%[[X]]) : index
   %x = tile.program_id x
   tile.print "tile" (%x) : index
   tile.return
 }
 
-// Of one axis there is nothing beside it.
+// Of one section of one axis there is nothing beside it.
 // CHECK-LABEL: tile.kernel @row
 tile.kernel @row(%m: index) attributes {
     tile.persistent = #tile.persistent<programs = 8>, tile.raster = "longest_x"} grid {
   tile.grid %m
 } {
   // CHECK: scf.for %[[T:.*]] = %{{.*}} to %m step %{{.*}} {
-  // CHECK: %[[ONE:.*]] = arith.constant 1 : index
-  // CHECK: %[[LAST:.*]] = arith.subi %m, %[[ONE]] : index
-  // CHECK: %[[X:.*]] = arith.subi %[[LAST]], %[[T]] : index
+  // CHECK: %[[PLACE:.*]] = arith.select
+  // CHECK: %[[LAST:.*]] = arith.subi %m, %{{.*}} : index
+  // CHECK: %[[X:.*]] = arith.subi %[[LAST]], %{{.*}} : index
   // CHECK: tile.print "tile" program [%[[X]],
   %x = tile.program_id x
   tile.print "tile" (%x) : index

@@ -38,11 +38,16 @@ static bool isSplit(KernelOp kernel, LoadOp load) {
   return false;
 }
 
-/// What a loop's lanes compute, but for the loops in it.
-static double countLaneCycles(Block &block, const Chip &chip) {
+/// What a loop's lanes compute, but for the loops in it: not what an engine loads or what runs on
+/// beside them.
+static double countLaneCycles(Block &block, const Chip &chip, const RoleDecider &decider) {
   double cycles = 0;
-  for (Operation &op : block) {
-    if (isa<scf::ForOp, scf::WhileOp>(op))
+  for (Operation &op : block.without_terminator()) {
+    auto load = dyn_cast<LoadOp>(op);
+    auto dot = dyn_cast<DotOp>(op);
+    bool isBeside =
+        (load && decider.isByEngine(load)) || (dot && decider.getProducts().contains(dot));
+    if (isa<scf::ForOp, scf::WhileOp>(op) || isBeside)
       continue;
     std::optional<OpCost> cost =
         op.getNumRegions() > 0 && !isa<ReduceOp>(op) ? std::nullopt : getCost(&op, chip);
@@ -51,7 +56,7 @@ static double countLaneCycles(Block &block, const Chip &chip) {
     if (isa<scf::IfOp>(op))
       for (Region &region : op.getRegions())
         for (Block &inner : region)
-          cycles += countLaneCycles(inner, chip);
+          cycles += countLaneCycles(inner, chip, decider);
   }
   return cycles;
 }
@@ -84,12 +89,14 @@ std::optional<KernelWork> kiln::measureWork(KernelOp kernel, TargetInterface tar
   RoleDecider decider(kernel, target, /*ofPairs=*/false);
   KernelWork work;
   work.isBeside = decider.find();
+  work.copies = decider.getCopies();
   auto at = [&](Operation *loop) -> TripWork & {
     auto *found = llvm::find_if(work.trips, [&](TripWork &trip) { return trip.loop == loop; });
     if (found != work.trips.end())
       return *found;
     TripWork &made = work.trips.emplace_back(TripWork{loop});
-    made.lanes = countLaneCycles(loop->getRegions().back().front(), chip) / figures.clock->value;
+    made.lanes =
+        countLaneCycles(loop->getRegions().back().front(), chip, decider) / figures.clock->value;
     return made;
   };
   kernel.getBody().walk([&](DotOp dot) {

@@ -25,6 +25,8 @@ struct KernelWork {
   /// Whether products run on beside their warps out of what an engine loads; else a trip does one
   /// thing after another.
   bool isBeside = false;
+  /// How many groups of warps share out each product then.
+  int64_t copies = 1;
   /// Whether rows of what is loaded begin amid a sector, so that the cache answers less.
   bool isSplit = false;
   /// Whether a product has an extent that is no power of two, which most of what warps share out

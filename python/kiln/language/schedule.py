@@ -69,7 +69,8 @@ def pin(
     passes decide, and False keeps them from it. `raster` is the order of tiles:
     "grouped", by these groups alone; "chiplets", such that the programs of one die of the chip take
     tiles that lie side by side; "longest_x", "longest_y" or "longest_z", from the last place along
-    that axis to the first, for work that grows along it. `programs_per_block` is how many programs
+    that axis to the first, for work that grows along it, in sections of about as many tiles as
+    `persistent` keeps together, or of all. `programs_per_block` is how many programs
     that follow one another along x are launched as one block, each on warps of its own: for
     programs of so few warps that a core has no room for enough blocks; if nobody says, passes
     decide, and 1 keeps them from it. `batch` is how many programs that follow one another along x

@@ -29,6 +29,15 @@ static void keepInside(scf::ForOp loop) {
                                               {}, {}, {}, {}));
 }
 
+/// Whether a number goes round a loop over programs through a branch. It is a slot or a phase of a
+/// ring, the same in all lanes, which an assembler no longer sees of what two branches give: what
+/// is addressed by it would be reckoned by each lane, in front of each product.
+static bool goesThroughBranch(scf::ForOp loop, unsigned number) {
+  auto joined = loop.getYieldedValues()[number].getDefiningOp<scf::IfOp>();
+  return joined && loop->hasAttr(kProgramsAttrName) && !loop->getParentOfType<OneThreadOp>() &&
+         loop.getRegionIterArg(number).getType().isInteger(32);
+}
+
 static LogicalResult lowerLoop(ThreadContext &context, scf::ForOp loop) {
   SmallVector<Value> inits = getAll(context, loop.getInitArgs());
   auto lowered =
@@ -41,10 +50,14 @@ static LogicalResult lowerLoop(ThreadContext &context, scf::ForOp loop) {
   if (!body->empty())
     body->back().erase();
   context.set(loop.getInductionVar(), lowered.getInductionVar());
-  for (auto [from, to] : llvm::zip(loop.getRegionIterArgs(), lowered.getRegionIterArgs()))
-    context.set(from, to);
   OpBuilder::InsertionGuard guard(context);
   context.setInsertionPointToEnd(body);
+  for (auto [number, from] : llvm::enumerate(loop.getRegionIterArgs())) {
+    Value to = lowered.getRegionIterArg(number);
+    if (goesThroughBranch(loop, number))
+      to = context.sync.makeUniform(context, context.getLoc(), to);
+    context.set(from, to);
+  }
   if (failed(context.lower(*loop.getBody())))
     return failure();
   for (auto [from, to] : llvm::zip(loop.getResults(), lowered.getResults()))
