@@ -12,6 +12,7 @@
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Registry.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -210,8 +211,10 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
   case Stage::Target:
     if (isHost)
       target.addOwnPasses(pm, stage);
-    else
+    else {
       add(createLowerToThreads(), tile::createCanonicalize(), createCSEPass());
+      pm.addNestedPass<func::FuncOp>(createShareReciprocals());
+    }
     return;
   case Stage::LLVM:
     if (!isHost)
