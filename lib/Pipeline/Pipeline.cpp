@@ -183,6 +183,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
     return;
   case Stage::Layout:
     // A tile that is too large for a target may be computed in pieces.
+    add(createDecideRowStarts(), createRealiseRowStarts());
     add(createDecideChunks([=](tile::KernelOp kernel) { return tryStages(kernel, proofs); }),
         createRealiseChunks(), createCheckTarget());
     if (!isHost) {
