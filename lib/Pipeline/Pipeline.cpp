@@ -12,6 +12,7 @@
 #include "kiln/Target/Common/Passes.h"
 #include "kiln/Target/Common/Threads.h"
 #include "kiln/Target/Registry.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -182,6 +183,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
     return;
   case Stage::Layout:
     // A tile that is too large for a target may be computed in pieces.
+    add(createDecideRowStarts(), createRealiseRowStarts());
     add(createDecideChunks([=](tile::KernelOp kernel) { return tryStages(kernel, proofs); }),
         createRealiseChunks(), createCheckTarget());
     if (!isHost) {
@@ -210,8 +212,10 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
   case Stage::Target:
     if (isHost)
       target.addOwnPasses(pm, stage);
-    else
+    else {
       add(createLowerToThreads(), tile::createCanonicalize(), createCSEPass());
+      pm.addNestedPass<func::FuncOp>(createShareReciprocals());
+    }
     return;
   case Stage::LLVM:
     if (!isHost)

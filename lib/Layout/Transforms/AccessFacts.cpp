@@ -369,6 +369,10 @@ AccessFacts kiln::getAccessFacts(Operation *access) {
            : getAccessFacts(cast<StoreOp>(access).getView(), cast<StoreOp>(access).getOffsets());
   if (access->hasAttr(kWholeRowsAttrName))
     facts.width = facts.aligned;
+  if (access->hasAttr(kRaggedAttrName) && facts.dim >= 0) {
+    auto view = cast<TypedValue<ViewType>>(load ? load.getView() : cast<StoreOp>(access).getView());
+    facts.width = std::max<int64_t>(1, 16 / getElementBytes(view.getType().getElementType()));
+  }
   return facts;
 }
 

@@ -149,24 +149,41 @@ ChunkEnds::Element ChunkEnds::follow(Operation *op) const {
       .Default([&](Operation *) { return make(IsAny); });
 }
 
+/// The positions of a tile, which may be turned as tiles of rows are (RowStarts.h): by how many
+/// places back, as a scalar.
+static std::pair<IotaOp, Value> findPositions(Value value) {
+  if (auto iota = value.getDefiningOp<IotaOp>())
+    return {iota, {}};
+  auto turned = value.getDefiningOp<arith::AndIOp>();
+  auto sum = turned ? turned.getLhs().getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+  auto iota = sum ? sum.getLhs().getDefiningOp<IotaOp>() : IotaOp();
+  auto splat = sum ? sum.getRhs().getDefiningOp<SplatOp>() : SplatOp();
+  APInt last;
+  bool isTurn = iota && splat && matchPattern(turned.getRhs(), m_ConstantInt(&last)) &&
+                last == iota.getType().getDimSize(iota.getDim()) - 1;
+  return isTurn ? std::pair(iota, splat.getValue()) : std::pair(IotaOp(), Value());
+}
+
+static Value skipShapes(Value value) {
+  while (Operation *maker = value.getDefiningOp()) {
+    if (!isa<ReshapeOp, BroadcastOp, TransposeOp>(maker))
+      break;
+    value = maker->getOperand(0);
+  }
+  return value;
+}
+
 Value ChunkEnds::findMasked(Operation *op) const {
   auto mask = dyn_cast<arith::CmpIOp>(op);
   if (!mask || mask.getPredicate() != arith::CmpIPredicate::slt)
     return {};
-  auto skipShapes = [](Value value) {
-    while (Operation *maker = value.getDefiningOp()) {
-      if (!isa<ReshapeOp, BroadcastOp, TransposeOp>(maker))
-        break;
-      value = maker->getOperand(0);
-    }
-    return value;
-  };
   Value left = skipShapes(mask.getLhs()), right = skipShapes(mask.getRhs());
-  auto iota = left.getDefiningOp<IotaOp>();
+  auto [iota, turn] = findPositions(left);
   auto splat = right.getDefiningOp<SplatOp>();
   auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(mask.getLhs()));
   bool isAlong = iota && phases.findDim(iota.getResult()) &&
-                 *phases.findDim(iota.getResult()) == iota.getDim();
+                 *phases.findDim(iota.getResult()) == iota.getDim() &&
+                 (!turn || phases.isInFront(turn));
   bool fits = type && type.getWidth() > llvm::Log2_64_Ceil(phases.getExtent());
   bool isKnown = isAlong && splat && fits && phases.isInFront(splat.getValue());
   return isKnown ? splat.getValue() : Value();
@@ -227,8 +244,22 @@ Value ChunkEnds::countElements(OpBuilder &builder, Location loc) const {
       reachAll(load, load.getResult());
     if (auto store = dyn_cast<StoreOp>(op))
       reachAll(store, store.getValue());
-    if (Value number = findMasked(op))
-      reach(arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number));
+    Value number = findMasked(op);
+    if (!number)
+      continue;
+    auto toIndex = [&](Value value) -> Value {
+      return value.getType().isIndex()
+                 ? value
+                 : arith::IndexCastOp::create(builder, loc, builder.getIndexType(), value)
+                       .getResult();
+    };
+    Value last = toIndex(number);
+    if (Value turn = findPositions(skipShapes(op->getOperand(0))).second) {
+      Value forth =
+          arith::SubIOp::create(builder, loc, constant(phases.getExtent()), toIndex(turn));
+      last = arith::AddIOp::create(builder, loc, last, forth);
+    }
+    reach(last);
   }
   return arith::MinSIOp::create(builder, loc, end, constant(phases.getExtent()));
 }

@@ -1,5 +1,6 @@
 // Sorts the ops of a block into the phases in which chunks of their tiles are computed.
 #include "ChunkPhases.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/ChunkDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
@@ -89,8 +90,9 @@ std::optional<std::string> ChunkPhases::whyWhole(Operation *op) const {
   auto isTwice = [&](Value value) { return llvm::count(shapeOf(value), extent) > 1; };
   if (llvm::any_of(op->getOperands(), isTwice) || llvm::any_of(op->getResults(), isTwice))
     return "expected tensors with one dimension of the longest extent";
-  std::string decided =
-      findDecision(op, [](const Decision &decision) { return decision.name != kKeptAttrName; });
+  std::string decided = findDecision(op, [](const Decision &decision) {
+    return decision.name != kKeptAttrName && decision.name != kRaggedAttrName;
+  });
   if (!decided.empty())
     return "expected no '" + decided + "' of a tile which is cut";
   auto needs = [](bool holds, const char *what) {

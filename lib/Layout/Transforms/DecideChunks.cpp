@@ -6,6 +6,7 @@
 // What loops over its chunks use again is kept in shared memory if a program has room for it there;
 // else it is loaded again, which the second-level cache answers (docs/rationale/long-rows.md).
 #include "ChunkPhases.h"
+#include "kiln/Dialect/Tile/IR/AccessDecisions.h"
 #include "kiln/Dialect/Tile/IR/ChunkDecisions.h"
 #include "kiln/Dialect/Tile/IR/Decisions.h"
 #include "kiln/Layout/Transforms/AccessFacts.h"
@@ -51,7 +52,10 @@ static bool isUndecided(KernelOp kernel) {
                   return !decision.isMark && decision.name != kWarpsAttrName && !isNone;
                 }).empty();
   WalkResult decided = kernel.getBody().walk([](Operation *op) {
-    bool isLeft = findDecision(op).empty() && !isa<DotOp, DotScaledOp>(op);
+    auto isOfTiles = [](const Decision &decision) {
+      return !decision.isMark && !decision.isOfParts && decision.name != kRaggedAttrName;
+    };
+    bool isLeft = findDecision(op, isOfTiles).empty() && !isa<DotOp, DotScaledOp>(op);
     return isLeft ? WalkResult::advance() : WalkResult::interrupt();
   });
   return isOpen && !decided.wasInterrupted();

@@ -266,6 +266,8 @@ std::optional<int64_t> kiln::countCopyingWarps(int64_t pieces, int64_t warps,
 }
 
 bool kiln::isAligned(tile::LoadOp load, DirectAtomInterface atom) {
+  if (load->hasAttr(tile::kRaggedAttrName))
+    return false;
   AccessFacts facts = getAccessFacts(load);
   int64_t known = atom.fillsInPart() ? facts.aligned : facts.width;
   return int64_t(atom.getGranularity()) * 8 <= known * load.getType().getElementTypeBitWidth();

@@ -194,6 +194,8 @@ struct ConvertThreadsToNVVM : kiln::impl::ConvertThreadsToNVVMBase<ConvertThread
           patterns.add<ExpandFastExp>(patterns.getContext());
           if (flushes)
             nvptx::populateFlushedFloatPatterns(patterns);
+          else
+            nvptx::populatePairPatterns(patterns);
           if (byteFloats)
             nvptx::populateNarrowFloatPatterns(patterns);
         },

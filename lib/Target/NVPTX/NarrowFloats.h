@@ -12,6 +12,9 @@ namespace kiln::nvptx {
 /// elements, bit for bit those of `expand-narrow-floats` unless they are fast.
 void populateNarrowFloatPatterns(mlir::RewritePatternSet &patterns);
 
+/// Conversions of pairs of bf16 to f32.
+void populatePairPatterns(mlir::RewritePatternSet &patterns);
+
 /// Conversions of wider floats where subnormals of f32 are flushed.
 void populateFlushedFloatPatterns(mlir::RewritePatternSet &patterns);
 

@@ -13,7 +13,18 @@
 // CHECK: ld.shared.v4.b32
 // CHECK-COUNT-16: ex2.approx
 // CHECK-COUNT-5: shfl.sync.bfly.b32
-// CHECK: div.rn.f32
+// Of the sum one reciprocal, and for each element three products; the sizes of elements are compared
+// by two instructions each. All are divided where a size is out of bounds.
+// CHECK-COUNT-15: min.u32
+// CHECK-COUNT-15: max.s32
+// CHECK: bra
+// CHECK: rcp.rn.f32
+// CHECK-NOT: rcp.rn.f32
+// CHECK-COUNT-16: mul.rn.f32
+// CHECK-COUNT-32: fma.rn.f32
+// CHECK-NOT: fma.rn.f32
+// CHECK-COUNT-16: div.rn.f32
+// CHECK-NOT: div.rn.f32
 // CHECK: st.global.v4.b32
 tile.kernel @softmax(%x: !tile.view<?x?xf32> {tile.facts = #tile.facts<pointer = 16, strides = [16, 4], extents = [0, 16]>},
                      %y: !tile.view<?x?xf32> {tile.facts = #tile.facts<pointer = 16, strides = [16, 4], extents = [0, 16]>})

@@ -62,8 +62,10 @@ NUMBERS = re.compile(
 LISTS = re.compile(
     r"\b(part_stages|part_orders|tile\.run|tile\.extents|tile\.chunk) = array<i64: ([\d, ]+)>"
 )
-FLAGS = re.compile(r"(tile\.guarded) = (true|false)")
-MARKS = re.compile(r"(, )?tile\.(?:triggers|whole_rows|lanes|first_of_pair|share_atomic)\b(?:, )?")
+FLAGS = re.compile(r"(tile\.guarded|tile\.row_starts) = (true|false)")
+MARKS = re.compile(
+    r"(, )?tile\.(?:triggers|whole_rows|ragged|lanes|first_of_pair|share_atomic)\b(?:, )?"
+)
 
 
 class Flip(NamedTuple):

@@ -166,3 +166,27 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
   }
 }
 """
+
+# Rows of any length, whose tile begins where memory's vectors do; and as they begin themselves.
+TURNED = """
+!view = !tile.view<?x?xbf16>
+#facts = #tile.facts<pointer = 2, strides = [2, 2], noalias>
+module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
+  tile.kernel @turned(%x: !view {tile.facts = #facts}, %y: !view {tile.facts = #facts})
+      attributes {tile.row_starts = true, tile.warps = 4 : i64} grid {
+    %n = tile.dim %x, 0 : !view
+    tile.grid %n
+  } {
+    %c0 = arith.constant 0 : index
+    %i = tile.program_id x
+    %t = tile.load %x[%i, %c0] : !view -> tensor<1x1024xbf16>
+    tile.store %t, %y[%i, %c0] : tensor<1x1024xbf16>, !view
+    tile.return
+  }
+}
+"""
+RAGGED = (
+    TURNED.replace("tile.row_starts = true", "tile.chunk = array<i64: 512, 1>")
+    .replace("] : !view ->", "] {tile.ragged} : !view ->")
+    .replace("] : tensor<1x1024xbf16>, !view", "] {tile.ragged} : tensor<1x1024xbf16>, !view")
+)

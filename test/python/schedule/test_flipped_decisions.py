@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from flips import LAUNCHES, ROOT, TILE_COMPILE, TILE_OPT, UNITS, Flip, check_flips, flips
 from python_pins import in_python
-from small_kernels import BATCHED, CHUNKS, COLUMNS, EXTENTS, MASKED, ROWS
+from small_kernels import BATCHED, CHUNKS, COLUMNS, EXTENTS, MASKED, RAGGED, ROWS, TURNED
 
 KERNELS = ["gemm", "attention", "gemm-sm_80", "gemm-sm_100a", "gemm-gfx942", "gemm-gfx950"]
 
@@ -112,11 +112,13 @@ def with_pins() -> dict[str, str]:
         "extents": EXTENTS,
         "chunks": CHUNKS,
         "batched": BATCHED,
+        "turned": TURNED,
+        "ragged": RAGGED,
     }  # fmt: skip
 
 
 MORE = ["parts", "slots", "places of parts", "parts in flight", "places in flight", "residency", "carried", "fetched", "cores", "launches",
-        "written later", "columns", "masks", "rows", "extents", "chunks", "batched"]  # fmt: skip
+        "written later", "columns", "masks", "rows", "extents", "chunks", "batched", "turned", "ragged"]  # fmt: skip
 
 
 @pytest.mark.crossed(1)

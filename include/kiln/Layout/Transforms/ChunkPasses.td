@@ -83,4 +83,50 @@ def RealiseChunks : Pass<"tile-realise-chunks", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def DecideRowStarts : Pass<"tile-decide-row-starts", "::mlir::ModuleOp"> {
+  let summary = "decide which tiles of rows begin where memory's vectors do";
+  let description = [{
+    Precondition: the module has a target; nothing is decided of a kernel but perhaps its warps.
+    Postcondition: a kernel of one row, whose accesses facts do not let be vectors of 16 bytes, has
+    `tile.row_starts`. That are rows of odd extents or strides. All ops along the row must work
+    element by element, combine elements in any order, load or store, in one block. Rows of fewer
+    than 1024 elements stay.
+
+    The test is `test/Layout/Transforms/decide-row-starts.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
+def RealiseRowStarts : Pass<"tile-realise-row-starts", "::mlir::ModuleOp"> {
+  let summary = "have tiles of rows begin where memory's vectors do";
+  let description = [{
+    Precondition: the module has a target; no layout is decided. Postcondition: no kernel has
+    `tile.row_starts`. Where it was true, tiles along the longest dimension begin at the multiple of
+    16 bytes in front of the row that the first store writes, and their accesses have
+    `tile.ragged`. Positions along the dimension are turned: those in front of the row are the last
+    ones. If the row would no longer lie in the tile so, it begins where it did.
+
+    What cannot be turned is an error at the op. Where a host runs the kernel the attribute is taken
+    off.
+
+    Before:
+    ```mlir
+    tile.kernel @copy(…) attributes {tile.row_starts = true} {
+      %x = tile.load %a[%i, %c0] : !view -> tensor<1x1024xf32>
+      tile.store %x, %b[%i, %c0] : tensor<1x1024xf32>, !view
+    ```
+    After:
+    ```mlir
+      %address = tile.address %b : !view
+      … %shift: how many elements of the 16 bytes lie in front of row %i of %b
+      %start = arith.subi %c0, %shift : index
+      %x = tile.load %a[%i, %start] {tile.ragged} : !view -> tensor<1x1024xf32>
+      tile.store %x, %b[%i, %start] {tile.ragged} : tensor<1x1024xf32>, !view
+    ```
+    The tests are `test/Layout/Transforms/realise-row-starts.mlir` and
+    `realise-row-starts-invalid.mlir`.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect", "::mlir::arith::ArithDialect"];
+}
+
 #endif // KILN_LAYOUT_TRANSFORMS_CHUNKPASSES_TD

@@ -9,6 +9,9 @@ class RewritePatternSet;
 namespace arith {
 class ArithDialect;
 } // namespace arith
+namespace func {
+class FuncOp;
+} // namespace func
 } // namespace mlir
 
 namespace kiln {

@@ -69,4 +69,37 @@ def ExpandNarrowFloats : Pass<"expand-narrow-floats"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def ShareReciprocals : Pass<"share-reciprocals", "::mlir::func::FuncOp"> {
+  let summary = "divides the elements of a thread by one number as products with its reciprocal";
+  let description = [{
+    An `arith.divf` of a vector of f32 by few numbers, each of which divides four elements or more,
+    becomes three products an element, whose result is the quotient rounded to nearest, to the bit.
+    That holds for elements and divisors of usual sizes; which they are is looked at when the
+    kernel runs, and where any element of the vector is out of bounds, all are divided as before.
+    Under fast mathematics nothing is changed.
+
+    ```mlir
+    %ys = vector.broadcast %y : f32 to vector<8xf32>
+    %q = arith.divf %x, %ys : vector<8xf32>
+    // becomes
+    %r = arith.divf %one, %y : f32
+    %rs = vector.broadcast %r : f32 to vector<8xf32>
+    %q = scf.if %are_plain -> (vector<8xf32>) {
+      %near = arith.mulf %x, %rs : vector<8xf32>
+      %minus_x = arith.negf %x : vector<8xf32>
+      %over = math.fma %near, %ys, %minus_x : vector<8xf32>
+      %rest = arith.negf %over : vector<8xf32>
+      %quotient = math.fma %rest, %rs, %near : vector<8xf32>
+      scf.yield %quotient : vector<8xf32>
+    } else {
+      %quotient = arith.divf %x, %ys : vector<8xf32>
+      scf.yield %quotient : vector<8xf32>
+    }
+    ```
+    The test is `test/Target/Common/share-reciprocals.mlir`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 #endif // KILN_TARGET_COMMON_PASSES_TD

@@ -23,6 +23,11 @@ LogicalResult kiln::tile::verifyChunkDecision(Operation *op, StringRef name, Att
     return op->emitError() << "expected '" << name << "' on a load, as \"" << kKeptInShared
                            << "\", got " << value;
   }
+  if (name == kRowStartsAttrName) {
+    if (isa<KernelOp>(op) && isa<BoolAttr>(value))
+      return success();
+    return op->emitError() << "expected '" << name << "' on a kernel, as a boolean, got " << value;
+  }
   if (isa<KernelOp>(op) && value == BoolAttr::get(op->getContext(), false))
     return success();
   auto numbers = dyn_cast<DenseI64ArrayAttr>(value);

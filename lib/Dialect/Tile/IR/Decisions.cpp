@@ -96,6 +96,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       // In which pieces, and what of it stays from loop to loop.
       {kChunkAttrName, on<KernelOp>, Layout, "tile-realise-chunks"},
       {kKeptAttrName, on<LoadOp>, Layout, "tile-realise-chunks"},
+      {kRowStartsAttrName, on<KernelOp>, Layout, "tile-realise-row-starts"},
       // How many programs share a loop's trips.
       {kShareAttrName, onShared<IntegerAttr>, Schedule, "tile-realise-shares"},
       {kShareAtomicAttrName, onShared<IntegerAttr>, Schedule, "tile-realise-shares"},
@@ -117,6 +118,7 @@ ArrayRef<Decision> kiln::tile::getDecisions() {
       {kMeetsAttrName, mayMeet, Lowering, "tile-lower-to-threads"},
       // How far neighbours are reached together.
       {kWholeRowsAttrName, on<LoadOp, StoreOp>, Lowering, "tile-lower-to-threads"},
+      {kRaggedAttrName, on<LoadOp, StoreOp>, Lowering, "tile-lower-to-threads"},
       {kRunAttrName, on<GatherOp, ScatterOp>, Lowering, "tile-lower-to-threads"},
       // What passes say of loops.
       {kLeastTripsAttrName, on<scf::ForOp>, Schedule, "tile-realise-stages", /*isMark=*/true},

@@ -177,6 +177,18 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
       return success();
     return op->emitError() << "expected '" << name << "' on a load or a store, as a unit";
   }
+  if (name == kRaggedAttrName) {
+    auto load = dyn_cast<LoadOp>(op);
+    auto store = dyn_cast<StoreOp>(op);
+    Value tile = load ? Value(load.getResult()) : store ? Value(store.getValue()) : Value();
+    bool isWhole = tile && !(load ? load.getExtents() : store.getExtents());
+    if (isWhole && isa<UnitAttr>(value) &&
+        llvm::count_if(cast<RankedTensorType>(tile.getType()).getShape(),
+                       [](int64_t extent) { return extent != 1; }) <= 1)
+      return success();
+    return op->emitError() << "expected '" << name
+                           << "' on a load or a store of a tile of one row, as a unit";
+  }
   if (name == kWriteStageAttrName || name == kHeldAttrName) {
     int64_t least = name == kHeldAttrName;
     auto number = dyn_cast<IntegerAttr>(value);
@@ -294,17 +306,17 @@ LogicalResult kiln::tile::verifyDecision(Operation *op, StringRef name, Attribut
     return verifyAtomName(op, value);
   if (name == kLayoutAttrName)
     return verifyPinnedLayout(op, value);
-  if (llvm::is_contained({kWholeRowsAttrName, kWriteStageAttrName, kRunAttrName, kResidencyAttrName,
-                          kCarriedAttrName, kColumnsAttrName, kOperandColumnsAttrName,
-                          kFetchedAttrName, kHeldAttrName, kHandedAttrName, kGuardedAttrName,
-                          kExtentsAttrName},
+  if (llvm::is_contained({kWholeRowsAttrName, kRaggedAttrName, kWriteStageAttrName, kRunAttrName,
+                          kResidencyAttrName, kCarriedAttrName, kColumnsAttrName,
+                          kOperandColumnsAttrName, kFetchedAttrName, kHeldAttrName, kHandedAttrName,
+                          kGuardedAttrName, kExtentsAttrName},
                          name))
     return verifyAccess(op, name, value);
   if (llvm::is_contained({kLanesAttrName, kFirstOfPairAttrName, kByWarpAttrName, kEndsAttrName,
                           kInstructionsAttrName, kMeetsAttrName, kMeetsInAttrName},
                          name))
     return verifyThreadDecision(op, name, value);
-  if (name == kChunkAttrName || name == kKeptAttrName)
+  if (name == kChunkAttrName || name == kKeptAttrName || name == kRowStartsAttrName)
     return verifyChunkDecision(op, name, value);
   if (name == kRolesAttrName)
     return verifyRoles(op, value);

@@ -13,6 +13,10 @@ bool hasBoundedMemory(ThreadContext &context);
 bool lowerBoundedLoad(ThreadContext &context, tile::LoadOp op);
 bool lowerBoundedStore(ThreadContext &context, tile::StoreOp op);
 
+/// Whether the tile is ragged, and then lowered.
+bool lowerRaggedLoad(ThreadContext &context, tile::LoadOp op);
+bool lowerRaggedStore(ThreadContext &context, tile::StoreOp op);
+
 /// Tiles of elements that share bytes.
 void lowerPackedLoad(ThreadContext &context, tile::LoadOp op);
 void lowerPackedStore(ThreadContext &context, tile::StoreOp op);

@@ -10,6 +10,11 @@ namespace kiln::tile {
 /// together or not at all. A row is where the view's stride is 1.
 inline constexpr llvm::StringLiteral kWholeRowsAttrName = "tile.whole_rows";
 
+/// A unit, of a tile of one row: the row may begin and end in the middle of a vector of 16 bytes,
+/// and the tile is accessed by vectors all the same. Where one is not aligned when the kernel runs,
+/// or lies in the row in part, its elements are accessed one by one.
+inline constexpr llvm::StringLiteral kRaggedAttrName = "tile.ragged";
+
 /// Of a load through registers into a ring: the stage at the end of whose trip the tile is written
 /// to its slot. That of the load if it does not say; of a load that says it and no stage, 0 is
 /// that.

@@ -18,6 +18,10 @@ inline constexpr llvm::StringLiteral kChunkAttrName = "tile.chunk";
 inline constexpr llvm::StringLiteral kKeptAttrName = "tile.kept";
 inline constexpr llvm::StringLiteral kKeptInShared = "shared";
 
+/// Of a kernel, a boolean: whether tiles along the longest dimension begin at the multiple of 16
+/// bytes in front of the row that is stored, so that they are made of whole vectors.
+inline constexpr llvm::StringLiteral kRowStartsAttrName = "tile.row_starts";
+
 struct Chunks {
   int64_t length, loads;
 };

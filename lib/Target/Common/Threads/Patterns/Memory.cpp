@@ -4,7 +4,9 @@
 // the module holds instead, so all of a tile's loads can be in flight at once, and nobody waits for
 // one to choose between it and the padding. Only a padding that is not known when compiling is
 // chosen afterwards, and the load reads zeros. Stores are guarded one access at a time. Targets
-// whose hardware checks bounds go another way where they can: BoundedMemory.cpp.
+// whose hardware checks bounds go another way where they can: BoundedMemory.cpp. Rows that begin
+// and end in the middle of vectors: RaggedMemory.cpp.
+#include "../RegisterAccess.h"
 #include "../ThreadPatterns.h"
 #include "../TileAccess.h"
 #include "../ViewAccess.h"
@@ -18,37 +20,10 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-namespace {
-struct Access {
-  const ThreadView &view;
-  ThreadPlace place;
-  SmallVector<Value> offsets;
-  Type elementType;
-  /// Consecutive registers that one access takes.
-  int64_t width;
-  /// Those of the tile, where it is smaller than the tensor.
-  std::optional<ArrayRef<int64_t>> extents;
-  /// By dimension and register coordinate, since many registers share these.
-  std::map<std::pair<unsigned, int64_t>, Value> terms, bounds;
-};
-} // namespace
-
-/// The consecutive registers that one access takes.
-static int64_t getWidth(const AccessFacts &facts, std::optional<ArrayRef<int64_t>> extents,
-                        const LinearLayout &layout) {
-  if (facts.dim < 0)
-    return 1;
-  int64_t width = std::min(facts.width, layout.getContiguity(kRegister, getDimName(facts.dim)));
-  // All of one access lies in the tile, or none.
-  while (extents && (*extents)[facts.dim] % width)
-    width /= 2;
-  return width;
-}
-
 /// Whether each thread's part of a tile of elements that share bytes is whole bytes.
 static bool storesWholeBytes(StoreOp op) {
   unsigned bits = op.getValue().getType().getElementTypeBitWidth();
-  int64_t width = getWidth(getAccessFacts(op), op.getExtents(), getLayout(op.getValue()));
+  int64_t width = getAccessWidth(getAccessFacts(op), op.getExtents(), getLayout(op.getValue()));
   return 8 % bits == 0 && width * bits >= 8;
 }
 
@@ -75,48 +50,8 @@ static Value packElements(ThreadContext &context, ArrayRef<Value> elements) {
                                         words);
 }
 
-static Access getAccess(ThreadContext &context, Value view, ValueRange offsets,
-                        std::optional<ArrayRef<int64_t>> extents, const AccessFacts &facts,
-                        const LinearLayout &layout) {
-  auto typed = cast<TypedValue<ViewType>>(view);
-  Access access{context.views.find(view)->second,
-                context.getPlace(layout),
-                {},
-                typed.getType().getElementType(),
-                getWidth(facts, extents, layout),
-                extents,
-                {},
-                {}};
-  for (Value offset : offsets)
-    access.offsets.push_back(context.get(offset));
-  return access;
-}
-
-static Value getPointer(ThreadContext &context, Access &access, int64_t reg) {
-  Value sum;
-  auto coordinates = access.place.layout.applyTo(kRegister, reg);
-  for (auto [dim, stride] : llvm::enumerate(access.view.strides)) {
-    Value &term = access.terms[{unsigned(dim), coordinates[dim]}];
-    if (!term) {
-      Value at = context.getCoordinate(access.place, dim, reg, access.offsets[dim]);
-      term = arith::MulIOp::create(context, at, stride);
-    }
-    sum = sum ? Value(arith::AddIOp::create(context, sum, term)) : term;
-  }
-  if (!sum)
-    return access.view.pointer;
-  // The elements of one access fill whole bytes, so the first one begins on one.
-  if (unsigned bits = access.elementType.getIntOrFloatBitWidth(); bits < 8)
-    sum = arith::ShRSIOp::create(context, arith::MulIOp::create(context, sum, context.index(bits)),
-                                 context.index(3));
-  sum = arith::IndexCastOp::create(context, context.getI64Type(), sum);
-  return LLVM::GEPOp::create(context, access.view.pointer.getType(),
-                             getStorageType(access.elementType), access.view.pointer,
-                             ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(sum)});
-}
-
 /// Null if the register is in bounds whatever the extents are.
-static Value getInBounds(ThreadContext &context, Access &access, int64_t reg) {
+static Value getInBounds(ThreadContext &context, RegisterAccess &access, int64_t reg) {
   Value all;
   auto coordinates = access.place.layout.applyTo(kRegister, reg);
   for (auto [dim, extent] : llvm::enumerate(access.view.extents)) {
@@ -140,32 +75,21 @@ static Value getInBounds(ThreadContext &context, Access &access, int64_t reg) {
 }
 
 /// Whether no thread's element of the register is in the tile.
-static bool isOutside(const Access &access, int64_t reg) {
+static bool isOutside(const RegisterAccess &access, int64_t reg) {
   for (unsigned dim = 0; access.extents && dim < access.extents->size(); ++dim)
     if (isWithin(access.place, dim, reg, (*access.extents)[dim]) == Within::Never)
       return true;
   return false;
 }
 
-/// The bits of a padding that is known when compiling.
-static std::optional<APInt> getKnownPadding(Value padding, unsigned bits) {
-  if (!padding)
-    return APInt::getZero(bits);
-  APFloat real(0.0f);
-  if (matchPattern(padding, m_ConstantFloat(&real)))
-    return real.bitcastToAPInt();
-  APInt integer;
-  if (matchPattern(padding, m_ConstantInt(&integer)))
-    return integer;
-  return std::nullopt;
-}
-
 static void lowerLoad(ThreadContext &context, LoadOp op) {
+  if (lowerRaggedLoad(context, op))
+    return;
   if (!op.getExtents() && lowerBoundedLoad(context, op))
     return;
   LinearLayout layout = getLayout(op.getResult());
-  Access access = getAccess(context, op.getView(), op.getOffsets(), op.getExtents(),
-                            getAccessFacts(op), layout);
+  RegisterAccess access = getRegisterAccess(context, op.getView(), op.getOffsets(), op.getExtents(),
+                                            getAccessFacts(op), layout);
   Type storage = getStorageType(access.elementType);
   unsigned alignment = access.width * storage.getIntOrFloatBitWidth() / 8;
   Type type = storage;
@@ -187,7 +111,7 @@ static void lowerLoad(ThreadContext &context, LoadOp op) {
       continue;
     }
     Value inBounds = getInBounds(context, access, reg);
-    Value pointer = getPointer(context, access, reg);
+    Value pointer = getRegisterPointer(context, access, reg);
     if (inBounds)
       pointer = arith::SelectOp::create(context, inBounds, pointer, outside);
     Value loaded = loadGlobal(context, context.getLoc(), type, pointer, alignment, getHints(op));
@@ -205,12 +129,14 @@ static void lowerLoad(ThreadContext &context, LoadOp op) {
 }
 
 static void lowerStore(ThreadContext &context, StoreOp op) {
+  if (lowerRaggedStore(context, op))
+    return;
   bool isPacked = sharesByte(op.getView().getType().getElementType());
   if (!op.getExtents() && !isPacked && lowerBoundedStore(context, op))
     return;
   LinearLayout layout = getLayout(op.getValue());
-  Access access = getAccess(context, op.getView(), op.getOffsets(), op.getExtents(),
-                            getAccessFacts(op), layout);
+  RegisterAccess access = getRegisterAccess(context, op.getView(), op.getOffsets(), op.getExtents(),
+                                            getAccessFacts(op), layout);
   unsigned alignment = access.width * access.elementType.getIntOrFloatBitWidth() / 8;
   int64_t repeated = layout.freeVariables().front();
   Value owner = context.isOwner(layout);
@@ -222,7 +148,7 @@ static void lowerStore(ThreadContext &context, StoreOp op) {
     Value guard = getInBounds(context, access, reg);
     if (owner)
       guard = guard ? Value(arith::AndIOp::create(context, owner, guard)) : owner;
-    Value pointer = getPointer(context, access, reg);
+    Value pointer = getRegisterPointer(context, access, reg);
     ArrayRef<Value> parts = ArrayRef<Value>(elements).slice(reg, access.width);
     Value value = isPacked ? packElements(context, parts) : parts.front();
     if (access.width > 1 && !isPacked)
@@ -241,7 +167,8 @@ static void lowerStore(ThreadContext &context, StoreOp op) {
 LogicalResult kiln::forEachAddress(ThreadContext &context, CopyInOp op, const LinearLayout &shares,
                                    DirectAtomInterface atom, EmitCopy emit) {
   AccessFacts facts = getAccessFacts(cast<TypedValue<ViewType>>(op.getView()), op.getOffsets());
-  Access access = getAccess(context, op.getView(), op.getOffsets(), std::nullopt, facts, shares);
+  RegisterAccess access =
+      getRegisterAccess(context, op.getView(), op.getOffsets(), std::nullopt, facts, shares);
   int64_t elementBytes = getSharedElementBytes(access.elementType);
   int64_t each = atom.getGranularity() / elementBytes;
   bool isWhole = facts.width >= each;
@@ -277,7 +204,7 @@ LogicalResult kiln::forEachAddress(ThreadContext &context, CopyInOp op, const Li
             context.getCoordinate(access.place, dim, turn, access.offsets[dim]), extent);
       copy.bytes = arith::SelectOp::create(context, bound, copy.bytes, context.i32(0));
     }
-    copy.pointer = getPointer(context, access, turn);
+    copy.pointer = getRegisterPointer(context, access, turn);
     emit(turn, copy);
   }
   return success();
