@@ -1,0 +1,17 @@
+"""Plain kernels for everyday work: nothing in them is pinned, and the model chooses their tiles.
+
+    from kiln import ops
+
+    c = ops.matmul(a, b, epilogue=[ops.epilogues.bias(v), kiln.gelu])
+
+Each function checks its arguments, makes memory for the result where none is given (NumPy's and
+PyTorch's), and launches. A wrong argument is a `kiln.LaunchError` that says what is right. No
+gradient flows through them. Options of a launch (`_stream=...`) and tunables (`BM=128`) may be
+given by keyword.
+"""
+
+from kiln.ops import epilogues
+from kiln.ops.matmul import matmul
+from kiln.ops.steps import Epilogue
+
+__all__ = ["Epilogue", "epilogues", "matmul"]
