@@ -11,7 +11,8 @@ given by keyword.
 """
 
 from kiln.ops import epilogues
+from kiln.ops.attention import attention
 from kiln.ops.matmul import matmul
 from kiln.ops.steps import Epilogue
 
-__all__ = ["Epilogue", "epilogues", "matmul"]
+__all__ = ["Epilogue", "attention", "epilogues", "matmul"]

@@ -104,6 +104,11 @@ def check_dtype(op: str, argument: str, array: Any, allowed: Iterable[DType]) ->
     return dtype
 
 
+def check_precision(op: str, precision: str) -> None:
+    if precision not in ("ieee", "tf32", "tf32x3"):
+        refuse(op, "precision", f"expected ieee, tf32 or tf32x3, got {precision!r}")
+
+
 def broadcast(op: str, argument: str, first: Shape, second: Shape) -> Shape:
     """The shape of both, by NumPy's rules; the error is about the second's argument."""
     try:

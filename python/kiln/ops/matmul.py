@@ -14,7 +14,6 @@ OP = "matmul"
 FLOATS = (kiln.bf16, kiln.f16, kiln.f32, kiln.f64)
 BYTE_FLOATS = (kiln.f8e4m3fn, kiln.f8e5m2)
 INTS = (kiln.i8, kiln.u8)
-PRECISIONS = ("ieee", "tf32", "tf32x3")
 
 
 @kiln.function
@@ -131,8 +130,7 @@ def matmul(
             f"[..., {'K, M' if transpose_a else 'M, K'}] of shape {shape_a} and b "
             f"[..., {'N, K' if transpose_b else 'K, N'}] of shape {shape_b}",
         )  # fmt: skip
-    if precision not in PRECISIONS:
-        arrays.refuse(OP, "precision", f"expected {', '.join(PRECISIONS)}, got {precision!r}")
+    arrays.check_precision(OP, precision)
     dtype = arrays.check_dtype(OP, "a", a, (*FLOATS, *BYTE_FLOATS, *INTS))
     arrays.check_dtype(OP, "b", b, BYTE_FLOATS if dtype in BYTE_FLOATS else (dtype,))
     shape = (*arrays.broadcast(OP, "b", shape_a[:-2], shape_b[:-2]), m, n)
