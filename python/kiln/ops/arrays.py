@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
+from functools import cache
 from itertools import pairwise
 from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
 
+from kiln import _native
 from kiln.language.dtypes import DTYPES, DType
+from kiln.runtime.devices import device
 from kiln.runtime.errors import launch_error
 
 Shape = tuple[int, ...]
@@ -118,6 +122,22 @@ def broadcast(op: str, argument: str, first: Shape, second: Shape) -> Shape:
             op, argument,
             f"expected leading dimensions that broadcast with {first}, got {second}",
         )  # fmt: skip
+
+
+def cores(array: Any, where: Any = None) -> int:
+    """How many programs the device of an array runs at once, at one a core: that of the launch
+    option `_device`, or the array's own."""
+    name = getattr(where, "name", where)
+    if name is None:
+        kind, number = array.__dlpack_device__()
+        name = _native.device_of_memory(int(kind), int(number))
+    return _cores_of(name)
+
+
+@cache
+def _cores_of(device_name: str) -> int:
+    known = json.loads(device(device_name).describe()).get("properties", {})
+    return int(known.get("multiprocessors") or known.get("threads") or 1)
 
 
 def rows(op: str, argument: str, array: Any) -> Any:

@@ -31,6 +31,30 @@ def fits(q, precision: kiln.constexpr, D: kiln.constexpr, BM: kiln.constexpr, BN
 
 
 @kiln.function
+def weigh(state, score, tile_v, exponent, PRECISION: kiln.constexpr):
+    """The running maximum, sum and weighted values behind one more block of scores."""
+    highest, total, acc = state
+    new_highest = kiln.maximum(highest, kiln.max(score, axis=1))
+    # Weights below 2^-126 beside that of the largest score, 1, count as none.
+    p = kiln.exp2(kiln.fma(score, exponent, -(new_highest * exponent)[:, None]), flush=True)
+    old = kiln.exp2((highest - new_highest) * exponent, flush=True)
+    acc = kiln.dot(p.to(tile_v.dtype), tile_v, acc * old[:, None], precision=PRECISION)
+    return new_highest, total * old + kiln.sum(p, axis=1), acc
+
+
+@kiln.function
+def nothing_yet(BM: kiln.constexpr, DV: kiln.constexpr):
+    highest, total = kiln.full((BM,), LOWEST, kiln.f32), kiln.zeros((BM,), kiln.f32)
+    return highest, total, kiln.zeros((BM, DV), kiln.f32)
+
+
+@kiln.function
+def capped_score(score, scale):
+    """The hyperbolic tangent of a score, by an exponent of 2."""
+    return 1.0 - 2.0 / (1.0 + kiln.exp2(score * scale, flush=True))
+
+
+@kiln.function
 def attend(
     q, k, v, out, lse, lengths, i, h, b, scale, exponent, left, right,
     MASK: kiln.constexpr, PRECISION: kiln.constexpr, D: kiln.constexpr, DV: kiln.constexpr,
@@ -68,16 +92,14 @@ def attend(
     tile_q = q.load((b, h, i * BM, 0), (1, 1, BM, D)).reshape((BM, D))
     row = (i * BM).to(kiln.i32) + kiln.arange(BM)
     position = row + shift.to(kiln.i32)
-    highest = kiln.full((BM,), LOWEST, kiln.f32)
-    total = kiln.zeros((BM,), kiln.f32)
-    acc = kiln.zeros((BM, DV), kiln.f32)
+    state = nothing_yet(BM, DV)
     for j in range(begin, end, BN):
         tile_k = k.load((b, kv, j, 0), (1, 1, BN, D)).reshape((BN, D))
         tile_v = v.load((b, kv, j, 0), (1, 1, BN, DV)).reshape((BN, DV))
         column = j.to(kiln.i32) + kiln.arange(BN)
         score = kiln.dot(tile_q, tile_k, transpose_b=True, precision=PRECISION)
         if capped:
-            score = 1.0 - 2.0 / (1.0 + kiln.exp2(score * scale, flush=True))
+            score = capped_score(score, scale)
         visible = column[None, :] < keys.to(kiln.i32)
         if causal:
             visible = visible & (column[None, :] <= position[:, None])
@@ -86,14 +108,9 @@ def attend(
         if from_left:
             visible = visible & (column[None, :] >= (position - left)[:, None])
         score = kiln.where(visible, score, float("-inf"))
+        state = weigh(state, score, tile_v, exponent, PRECISION)
 
-        new_highest = kiln.maximum(highest, kiln.max(score, axis=1))
-        p = kiln.exp2(kiln.fma(score, exponent, -(new_highest * exponent)[:, None]), flush=True)
-        old = kiln.exp2((highest - new_highest) * exponent, flush=True)
-        total = total * old + kiln.sum(p, axis=1)
-        acc = kiln.dot(p.to(v.dtype), tile_v, acc * old[:, None], precision=PRECISION)
-        highest = new_highest
-
+    highest, total, acc = state
     seen = total != 0.0
     y = acc / kiln.where(seen, total, 1.0)[:, None]
     if query_lengths is not None:
@@ -197,17 +214,11 @@ def attention(
         if not 0 < size <= LARGEST_HEAD:
             arrays.refuse(OP, name, f"expected a head size from 1 to {LARGEST_HEAD}, got {size}")
     arrays.check_precision(OP, precision)
-    scale = d**-0.5 if scale is None else float(scale)
-    for name, value in (("scale", scale), ("softcap", softcap)):
-        if value is not None and not 0 < value < float("inf"):
-            arrays.refuse(OP, name, f"expected a number above 0, got {value}")
     out = arrays.result(OP, out, q, (batch, heads, queries, dv), (dtype, *DTYPES))
     lse = arrays.empty(OP, q, (batch, heads, queries), kiln.f32) if return_lse else None
     left, right = _window(window)
     mask = (bool(causal), left is not None, not causal and right is not None, softcap is not None)
-    numbers = (1.0, scale * LOG2_E, left or 0, right or 0)
-    if softcap is not None:
-        numbers = (2 * LOG2_E * scale / softcap, softcap * LOG2_E, *numbers[2:])
+    numbers = (*exponents(OP, scale, softcap, d), left or 0, right or 0)
     constants = {"MASK": mask, "PRECISION": precision, "D": padded(d), "DV": padded(dv), **launch}
     counts = _lengths(lengths, batch, queries, keys)
     if lse is None and all(each is None for each in counts):
@@ -215,6 +226,18 @@ def attention(
     else:
         attention_with(q, k, v, out, lse, counts, *numbers, **constants)
     return (out, lse) if return_lse else out
+
+
+def exponents(op: str, scale: float | None, softcap: float | None, d: int) -> tuple[float, float]:
+    """What makes a score the exponent of its hyperbolic tangent, and what makes a score, or that
+    tangent, the exponent of its weight."""
+    scale = d**-0.5 if scale is None else float(scale)
+    for name, value in (("scale", scale), ("softcap", softcap)):
+        if value is not None and not 0 < value < float("inf"):
+            arrays.refuse(op, name, f"expected a number above 0, got {value}")
+    if softcap is None:
+        return 1.0, scale * LOG2_E
+    return 2 * LOG2_E * scale / softcap, softcap * LOG2_E
 
 
 def padded(size: int) -> int:
