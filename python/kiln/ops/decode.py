@@ -34,8 +34,8 @@ def rows_of(
     x, table, b, kv, j, keys, PAGE: kiln.constexpr, BN: kiln.constexpr, D: kiln.constexpr,
     CUT: kiln.constexpr,
 ):  # fmt: skip
-    """BN rows of a key head from number j on. With CUT what lies behind `keys` is zeros: a cache may
-    have anything there, and a weight of zero times a NaN is a NaN."""
+    """BN rows of a key head from number j on. With CUT what lies behind `keys` is zeros: a cache
+    may have anything there, and a weight of zero times a NaN is a NaN."""
     if table is None:
         head = x[b, kv]
         if CUT:
@@ -195,16 +195,13 @@ def decode(
             arrays.refuse(OP, name, f"expected {words}, got the shape {shape}")
     (sequences, key_heads, keys, _), dv = shapes[0], shapes[1][3]
     paged = block_table is not None
-    if (
-        shapes[0][3] != d
-        or not key_heads
-        or heads % key_heads
-        or (sequences != batch and not paged)
-    ):
+    of_batch = paged or sequences == batch
+    if shapes[0][3] != d or not key_heads or heads % key_heads or not of_batch:
+        wanted = "" if paged else f"the batch {batch}, "
         arrays.refuse(
             OP, "k",
-            f"expected {'' if paged else f'the batch {batch}, '}a divisor of {heads} heads, and head "
-            f"size {d}, got the shape {shapes[0]}",
+            f"expected {wanted}a divisor of {heads} heads, and head size {d}, got the shape "
+            f"{shapes[0]}",
         )  # fmt: skip
     arrays.check_shape(OP, "v", v, (*shapes[0][:3], dv))
     for name, size in (("q", d), ("v", dv)):
