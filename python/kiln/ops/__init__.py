@@ -13,7 +13,8 @@ given by keyword.
 from kiln.ops import epilogues
 from kiln.ops.attention import attention
 from kiln.ops.decode import decode
+from kiln.ops.grouped import grouped_matmul
 from kiln.ops.matmul import matmul
 from kiln.ops.steps import Epilogue
 
-__all__ = ["Epilogue", "attention", "decode", "epilogues", "matmul"]
+__all__ = ["Epilogue", "attention", "decode", "epilogues", "grouped_matmul", "matmul"]

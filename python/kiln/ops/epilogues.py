@@ -24,16 +24,16 @@ import kiln
 from kiln.ops.microscaling import mx
 from kiln.ops.reductions import column_reduction, row_reduction
 from kiln.ops.steps import Epilogue
-from kiln.ops.tiles import Place, matrix_of
+from kiln.ops.tiles import Place, matrix_of, part_of
 
 
 def bias(vector: Any) -> Epilogue:
-    """Adds a vector of one number a column to each row."""
+    """Adds a vector of one number a column to each row; leading dimensions broadcast."""
     return Epilogue(_add_columns, vector, extents=("columns",))
 
 
 def row_bias(vector: Any) -> Epilogue:
-    """Adds a vector of one number a row to each column."""
+    """Adds a vector of one number a row to each column; leading dimensions broadcast."""
     return Epilogue(_add_rows, vector, extents=("rows",))
 
 
@@ -49,7 +49,7 @@ def multiplied(array: Any) -> Epilogue:
 
 def scaled(factor: Any = None, *, rows: Any = None, columns: Any = None) -> list[Epilogue]:
     """Multiplies by a number, or by the one element of an array without dimensions; by a vector of
-    one number a row; and by a vector of one a column."""
+    one number a row; and by a vector of one a column, whose leading dimensions broadcast."""
     steps = [] if factor is None else [Epilogue(_scale, factor)]
     steps += [] if rows is None else [Epilogue(_scale_rows, rows, extents=("rows",))]
     return steps + (
@@ -58,25 +58,41 @@ def scaled(factor: Any = None, *, rows: Any = None, columns: Any = None) -> list
 
 
 @kiln.function
+def _columns_of(tile, place, vector):
+    values = part_of(vector, place.batch, 1).load((place.column,), (tile.shape[1],))
+    return values.to(tile.dtype)[None, :]
+
+
+@kiln.function
+def _rows_of(tile, place, vector):
+    values = part_of(vector, place.batch, 1).load((place.row,), (tile.shape[0],))
+    return values.to(tile.dtype)[:, None]
+
+
+@kiln.function
+def _matrix_of(tile, place, array):
+    at = (place.row, place.column)
+    return matrix_of(array, place.batch).load(at, tile.shape).to(tile.dtype)
+
+
+@kiln.function
 def _add_columns(tile, place, vector):
-    return tile + vector.load((place.column,), (tile.shape[1],)).to(tile.dtype)[None, :]
+    return tile + _columns_of(tile, place, vector)
 
 
 @kiln.function
 def _add_rows(tile, place, vector):
-    return tile + vector.load((place.row,), (tile.shape[0],)).to(tile.dtype)[:, None]
+    return tile + _rows_of(tile, place, vector)
 
 
 @kiln.function
 def _add_matrix(tile, place, array):
-    at = (place.row, place.column)
-    return tile + matrix_of(array, place.batch).load(at, tile.shape).to(tile.dtype)
+    return tile + _matrix_of(tile, place, array)
 
 
 @kiln.function
 def _multiply_matrix(tile, place, array):
-    at = (place.row, place.column)
-    return tile * matrix_of(array, place.batch).load(at, tile.shape).to(tile.dtype)
+    return tile * _matrix_of(tile, place, array)
 
 
 @kiln.function
@@ -86,12 +102,12 @@ def _scale(tile, place, factor):
 
 @kiln.function
 def _scale_rows(tile, place, vector):
-    return tile * vector.load((place.row,), (tile.shape[0],)).to(tile.dtype)[:, None]
+    return tile * _rows_of(tile, place, vector)
 
 
 @kiln.function
 def _scale_columns(tile, place, vector):
-    return tile * vector.load((place.column,), (tile.shape[1],)).to(tile.dtype)[None, :]
+    return tile * _columns_of(tile, place, vector)
 
 
 __all__ = [

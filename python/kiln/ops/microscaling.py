@@ -37,6 +37,8 @@ _FUNCTIONS = {dtype: _of(*limits) for dtype, limits in FORMATS.items()}
 
 
 class Quantised(Epilogue):
+    whole = True
+
     def __init__(self, scales: Any, dtype: kiln.DType):
         if dtype not in FORMATS:
             wanted = ", ".join(map(str, FORMATS))

@@ -105,6 +105,8 @@ class Reduction(Epilogue):
     kept  the dimension of the result of which each place has a number: -2 or -1
     """
 
+    whole = True
+
     def __init__(self, name: str, out: Any, kind: str, kept: int):
         if kind not in KINDS:
             arrays.refuse(name, "kind", f"expected one of {', '.join(KINDS)}, got {kind!r}")

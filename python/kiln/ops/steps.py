@@ -14,17 +14,24 @@ Finish = Callable[[dict[str, Any]], None]
 """Launches what combines partial results, with the launch options of the product."""
 
 # The extents that an operand has beside a result [..., M, N].
-_EXTENTS = {"rows": lambda shape: shape[-2:-1], "columns": lambda shape: shape[-1:]}
+_EXTENTS = {
+    "rows": lambda shape: shape[-2:-1], "columns": lambda shape: shape[-1:],
+    "matrix": lambda shape: shape[-2:],
+}  # fmt: skip
+_WORDS = {"rows": "rows", "columns": "columns", "matrix": "elements"}
 
 
 class Epilogue:
     """A kiln function of a tile, its `Place` and these operands: arrays and numbers.
 
-    extents  for each operand "rows" or "columns", of which it has one number each; "matrix", which
-             broadcasts to the result; None, by default, for all that the function knows best
+    extents  for each operand "rows", "columns" or "matrix", of whose elements it has one number
+             each, and leading dimensions that broadcast; without, operands may be anything
+    whole    whether the function wants tiles that begin at multiples of their extents
     """
 
-    def __init__(self, function: Any, *operands: Any, extents: tuple[str | None, ...] = ()):
+    whole = False
+
+    def __init__(self, function: Any, *operands: Any, extents: tuple[str, ...] = ()):
         self.function = function
         self.operands = operands
         self.extents = extents
@@ -32,22 +39,17 @@ class Epilogue:
     def bound(self, op: str, shape: arrays.Shape, like: Any) -> tuple[tuple, Finish | None]:
         """The operands for a result of a shape, and what is to be done behind the launch."""
         for wanted, operand in zip(self.extents, self.operands):
-            got = arrays.shape_of(op, "epilogue", operand) if wanted else ()
-            if wanted == "matrix" and (
-                len(got) < 2
-                or got[-2:] != shape[-2:]
-                or arrays.broadcast(op, "epilogue", shape[:-2], got[:-2]) != shape[:-2]
-            ):
+            got, last = arrays.shape_of(op, "epilogue", operand), _EXTENTS[wanted](shape)
+            batch, own = shape[:-2], got[: len(got) - len(last)]
+            if len(own) < len(batch):
+                own = (1,) * (len(batch) - len(own)) + own
+            fits = len(own) == len(batch) and all(n in (1, m) for n, m in zip(own, batch))
+            if got[len(got) - len(last) :] != last or not fits:
                 arrays.refuse(
                     op, "epilogue",
-                    f"expected an operand of the result's shape {shape}, whose leading dimensions "
-                    f"may be 1 or missing, got {got}",
-                )  # fmt: skip
-            if wanted in _EXTENTS and got != _EXTENTS[wanted](shape):
-                arrays.refuse(
-                    op, "epilogue",
-                    f"expected one number for each of the {_EXTENTS[wanted](shape)[0]} {wanted} of "
-                    f"the result, got an operand of shape {got}",
+                    f"expected an operand of the shape {batch + last}, one number for each of the "
+                    f"{_WORDS[wanted]} of the result, whose leading dimensions may be 1 or "
+                    f"missing, got {got}",
                 )  # fmt: skip
         return self.operands, None
 
@@ -63,8 +65,17 @@ class Steps:
     finish     what combines partial results, in order
     """
 
-    def __init__(self, op: str, epilogue: Any, shape: arrays.Shape, like: Any):
+    def __init__(
+        self, op: str, epilogue: Any, shape: arrays.Shape, like: Any, whole: bool = True
+    ):  # fmt: skip
+        """`whole`: whether tiles begin at multiples of their extents."""
         steps = [e if isinstance(e, Epilogue) else Epilogue(e) for e in _flat(epilogue)]
+        if not whole and any(step.whole for step in steps):
+            arrays.refuse(
+                op, "epilogue",
+                "expected functions of single rows or elements, got a reduction or a quantisation, "
+                "which want tiles that are not cut by groups",
+            )  # fmt: skip
         self.functions = tuple((step.function, _wants_place(op, step)) for step in steps)
         bound = [step.bound(op, shape, like) for step in steps]
         self.operands = tuple(operands for operands, _ in bound)
