@@ -15,6 +15,9 @@ from kiln.ops.attention import attention
 from kiln.ops.decode import decode
 from kiln.ops.grouped import grouped_matmul
 from kiln.ops.matmul import matmul
+from kiln.ops.quantized import quantized_matmul
 from kiln.ops.steps import Epilogue
 
-__all__ = ["Epilogue", "attention", "decode", "epilogues", "grouped_matmul", "matmul"]
+__all__ = [
+    "Epilogue", "attention", "decode", "epilogues", "grouped_matmul", "matmul", "quantized_matmul",
+]  # fmt: skip
