@@ -16,8 +16,10 @@ from kiln.ops.decode import decode
 from kiln.ops.grouped import grouped_matmul
 from kiln.ops.matmul import matmul
 from kiln.ops.quantized import quantized_matmul
+from kiln.ops.rows import layer_norm, rms_norm, softmax
 from kiln.ops.steps import Epilogue
 
 __all__ = [
-    "Epilogue", "attention", "decode", "epilogues", "grouped_matmul", "matmul", "quantized_matmul",
+    "Epilogue", "attention", "decode", "epilogues", "grouped_matmul", "layer_norm", "matmul",
+    "quantized_matmul", "rms_norm", "softmax",
 ]  # fmt: skip
