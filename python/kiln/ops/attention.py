@@ -182,8 +182,9 @@ def attention(
                  so many behind it, None for all; one number for both
     softcap      scores s become softcap * tanh(s / softcap) in front of the masks
     lengths      how many of the queries and keys each batch has, i32 or i64 of [batch]: one array
-                 where both have as many, else a pair, with None for all. Keys beyond are not seen,
-                 and queries beyond give zeros
+                 where both have as many, else a pair, with None for all. Queries beyond give
+                 zeros. Keys beyond are not seen, but values may be read up to the end of a
+                 block: they are finite there
     return_lse   gives a pair of the result and the logarithm of the sum of exponentials of each
                  row, f32 of [batch, heads, queries]
     precision    how f32 is read, as `matmul` has it

@@ -112,11 +112,10 @@ def layer_norm(
     """(x - mean(x)) / sqrt(var(x) + eps) along the last dimension, times a weight and plus a bias a
     column. The variance is of the centred row, over n.
 
-    weight, bias
-            [n] of any of x's dtypes; without them no factor and nothing added
-    eps     of at least 0
+    weight, bias  [n] of any of x's dtypes; without them no factor and nothing added
+    eps           of at least 0
     x, out, launch
-            as `softmax` has them
+                  as `softmax` has them
 
     Gives the result. It is computed in f32, of f64 in f64.
 
