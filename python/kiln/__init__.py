@@ -24,8 +24,8 @@ from kiln.language import __all__ as _language
 from kiln.paths import get_include
 
 if TYPE_CHECKING:
-    from kiln import ops
-    from kiln.runtime import (  # noqa: F401, I001
+    from kiln import ops  # noqa: I001
+    from kiln.runtime import (  # noqa: F401
         CacheError, CompiledKernel, DeviceAssertError, DeviceError, Kernel, LaunchError,
         LaunchEvent, LoadedKernel, PackedArray, UnsupportedError, WorkerError, __version__,
         autotune, cache, device, devices, kernel, on_launch, synchronize, targets,
