@@ -23,11 +23,10 @@ LOWEST = -1e30
 
 @kiln.function
 def fits(q, precision: kiln.constexpr, D: kiln.constexpr, BM: kiln.constexpr, BN: kiln.constexpr):
-    """Whether registers have room for a tile, where no matrix unit multiplies: else the model does
-    not consider it."""
-    if q.dtype == kiln.f32 and precision == "ieee":
+    """Whether registers have room for tiles of heads of D: the model considers no others."""
+    if q.dtype == kiln.f32 and precision == "ieee":  # no matrix unit multiplies
         return BN <= 32 and (BM <= 32 or BM * D <= 64 * 64)
-    return True
+    return D <= 128 or BN <= 64
 
 
 @kiln.function
@@ -67,7 +66,8 @@ def attend(
     exponent  makes a score, or a capped one from -1 to 1, an exponent of 2
     scale     makes a score the exponent of 2 that its hyperbolic tangent is computed by
     """
-    kiln.static_assert(fits(q, PRECISION, D, BM, BN), "the tiles fit no registers")
+    widest = D if D > DV else DV
+    kiln.static_assert(fits(q, PRECISION, widest, BM, BN), "registers have room for smaller tiles")
     causal, from_left, to_right, capped = MASK
     M, N = q.shape[2], k.shape[2]
     query_lengths, key_lengths = lengths

@@ -17,23 +17,12 @@ INTS = (kiln.i8, kiln.u8)
 
 
 @kiln.function
-def fits(x, precision: kiln.constexpr, BM: kiln.constexpr, BN: kiln.constexpr):
-    """Whether the sums and operands of a tile fit a thread's registers, where no matrix unit has
-    them: else the model does not consider it."""
-    if x.dtype == kiln.f64:
-        return BM * BN <= 64 * 64
-    if x.dtype == kiln.f32 and precision == "ieee":
-        return BM * BN <= 128 * 128
-    return True
-
-
-@kiln.function
 def product_of(
     a, b, place, TA: kiln.constexpr, TB: kiln.constexpr, PRECISION: kiln.constexpr,
-    BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr,
+    MOST: kiln.constexpr, BM: kiln.constexpr, BN: kiln.constexpr, BK: kiln.constexpr,
 ):  # fmt: skip
-    """The tile of sums at a place."""
-    kiln.static_assert(fits(a, PRECISION, BM, BN), "the sums of a tile fit no registers")
+    """The tile of sums at a place. The model considers no tiles of more than MOST."""
+    kiln.static_assert(BM * BN <= MOST, "registers have room for a smaller tile of sums")
     a, b = matrix_of(a, place.batch), matrix_of(b, place.batch)
     acc = kiln.zeros((BM, BN), sums_of(a))
     for k in range(0, a.shape[0 if TA else 1], BK):
@@ -53,21 +42,7 @@ def sums_of(a):
 @kiln.kernel
 def product(
     a: kiln.View, b: kiln.View, c: kiln.View,
-    TA: kiln.constexpr, TB: kiln.constexpr, PRECISION: kiln.constexpr, BK: kiln.constexpr,
-    BM: kiln.tunable = kiln.tunable(64, 16, 128, 192, 256),
-    BN: kiln.tunable = kiln.tunable(64, 32, 128, 160, 192, 224, 256),
-):  # fmt: skip
-    M, N = c.shape[c.rank - 2], c.shape[c.rank - 1]
-    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(c))
-    place = Place(i * BM, j * BN, M, N, batch_of(z, c))
-    acc = product_of(a, b, place, TA, TB, PRECISION, BM, BN, BK)
-    matrix_of(c, place.batch).store((place.row, place.column), acc.to(c.dtype))
-
-
-@kiln.kernel
-def product_with_epilogue(
-    a: kiln.View, b: kiln.View, c: kiln.View, operands: tuple,
-    EPILOGUE: kiln.constexpr, TA: kiln.constexpr, TB: kiln.constexpr, PRECISION: kiln.constexpr,
+    TA: kiln.constexpr, TB: kiln.constexpr, PRECISION: kiln.constexpr, MOST: kiln.constexpr,
     BK: kiln.constexpr,
     BM: kiln.tunable = kiln.tunable(64, 16, 128, 192, 256),
     BN: kiln.tunable = kiln.tunable(64, 32, 128, 160, 192, 224, 256),
@@ -75,7 +50,22 @@ def product_with_epilogue(
     M, N = c.shape[c.rank - 2], c.shape[c.rank - 1]
     i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(c))
     place = Place(i * BM, j * BN, M, N, batch_of(z, c))
-    acc = product_of(a, b, place, TA, TB, PRECISION, BM, BN, BK)
+    acc = product_of(a, b, place, TA, TB, PRECISION, MOST, BM, BN, BK)
+    matrix_of(c, place.batch).store((place.row, place.column), acc.to(c.dtype))
+
+
+@kiln.kernel
+def product_with_epilogue(
+    a: kiln.View, b: kiln.View, c: kiln.View, operands: tuple,
+    EPILOGUE: kiln.constexpr, TA: kiln.constexpr, TB: kiln.constexpr, PRECISION: kiln.constexpr,
+    MOST: kiln.constexpr, BK: kiln.constexpr,
+    BM: kiln.tunable = kiln.tunable(64, 16, 128, 192, 256),
+    BN: kiln.tunable = kiln.tunable(64, 32, 128, 160, 192, 224, 256),
+):  # fmt: skip
+    M, N = c.shape[c.rank - 2], c.shape[c.rank - 1]
+    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(c))
+    place = Place(i * BM, j * BN, M, N, batch_of(z, c))
+    acc = product_of(a, b, place, TA, TB, PRECISION, MOST, BM, BN, BK)
     tile = applied(acc, place, EPILOGUE, operands)
     matrix_of(c, place.batch).store((place.row, place.column), tile.to(c.dtype))
 
@@ -156,7 +146,8 @@ def matmul(
             BLOCKS=tuple(scale.blocks for scale in scales), **constants, **launch,
         )  # fmt: skip
     else:
-        constants.update(PRECISION=precision, BK=max(1024 // dtype.bits, 16))
+        most = _most_sums(dtype, precision, steps.whole)
+        constants.update(PRECISION=precision, MOST=most, BK=max(1024 // dtype.bits, 16))
         if steps.functions:
             product_with_epilogue(a, b, out, steps.operands, **{**constants, **launch})
         else:
@@ -165,3 +156,11 @@ def matmul(
     for finish in steps.finish:
         finish(options)
     return out
+
+
+def _most_sums(dtype: kiln.DType, precision: str, whole: bool) -> int:
+    """How many sums of a tile leave a thread registers for operands, where no matrix unit reads
+    them elsewhere, and for what an epilogue makes of whole tiles."""
+    if dtype is kiln.f64:
+        return 64 * 64
+    return 128 * 128 if whole or (dtype is kiln.f32 and precision == "ieee") else 256 * 256

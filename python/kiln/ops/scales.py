@@ -123,7 +123,7 @@ def block_scaled(
     operands: tuple, EPILOGUE: kiln.constexpr, BLOCKS: kiln.constexpr,
     TA: kiln.constexpr, TB: kiln.constexpr,
     BM: kiln.tunable = kiln.tunable(64, 16, 128),
-    BN: kiln.tunable = kiln.tunable(64, 32, 128, 256),
+    BN: kiln.tunable = kiln.tunable(64, 32, 128),
     BK: kiln.constexpr = 128,
 ):  # fmt: skip
     """A product whose partial sums over BK elements are scaled before they are added."""

@@ -62,6 +62,7 @@ class Steps:
 
     functions  each with whether it wants its place, as a kernel's constant
     operands   of each
+    whole      whether one of them wants tiles that begin at multiples of their extents
     finish     what combines partial results, in order
     """
 
@@ -70,7 +71,8 @@ class Steps:
     ):  # fmt: skip
         """`whole`: whether tiles begin at multiples of their extents."""
         steps = [e if isinstance(e, Epilogue) else Epilogue(e) for e in _flat(epilogue)]
-        if not whole and any(step.whole for step in steps):
+        self.whole = any(step.whole for step in steps)
+        if not whole and self.whole:
             arrays.refuse(
                 op, "epilogue",
                 "expected functions of single rows or elements, got a reduction or a quantisation, "
