@@ -27,6 +27,7 @@ _NAMES = {
     "u64": "uint64", "u32": "uint32", "u16": "uint16", "u8": "uint8", "bool": "bool",
 }  # fmt: skip
 _DTYPES = {name: DTYPES[dtype] for dtype, name in _NAMES.items()}
+_found: dict[Any, DType] = {}  # by a framework's own dtype, whose name takes NumPy a while to spell
 
 
 def refuse(op: str, argument: str | None, message: str) -> NoReturn:
@@ -38,13 +39,14 @@ def shape_of(op: str, argument: str, array: Any) -> Shape:
     shape = getattr(array, "shape", None)
     if shape is None or getattr(array, "dtype", None) is None:
         refuse(op, argument, f"expected an array or a tensor, got {type(array).__name__}")
-    return tuple(int(extent) for extent in shape)
+    return tuple(shape)
 
 
 def dtype_of(op: str, argument: str, array: Any) -> DType:
     kind = getattr(array, "dtype", None)
-    if isinstance(kind, DType):
-        return kind
+    found = kind if isinstance(kind, DType) else _found.get(kind)
+    if found is not None:
+        return found
     name = getattr(kind, "name", None) or str(kind).removeprefix("torch.")
     if name not in _DTYPES:
         refuse(
@@ -52,11 +54,8 @@ def dtype_of(op: str, argument: str, array: Any) -> DType:
             f"expected elements of {', '.join(_NAMES)}, got {name}; types narrower than a byte "
             f"come as kiln.PackedArray",
         )  # fmt: skip
-    return _DTYPES[name]
-
-
-def is_array(value: Any) -> bool:
-    return hasattr(value, "shape") and hasattr(value, "dtype")
+    _found[kind] = _DTYPES[name]
+    return _found[kind]
 
 
 def is_torch(array: Any) -> bool:
@@ -115,6 +114,8 @@ def check_precision(op: str, precision: str) -> None:
 
 def broadcast(op: str, argument: str, first: Shape, second: Shape) -> Shape:
     """The shape of both, by NumPy's rules; the error is about the second's argument."""
+    if first == second or not second:
+        return first
     try:
         return tuple(np.broadcast_shapes(first, second))
     except ValueError:

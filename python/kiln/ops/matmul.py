@@ -132,27 +132,38 @@ def matmul(
         if out_dtype is not None:
             arrays.check_dtype(OP, "out", out, (out_dtype,))
 
-    scales = [
-        Scale(OP, "scale_a", scale_a, shape_a[-2:], 0 if transpose_a else 1),
-        Scale(OP, "scale_b", scale_b, shape_b[-2:], 1 if transpose_b else 0),
-    ]
-    scaled = [step for scale, kept in zip(scales, ("rows", "columns")) for step in scale.step(kept)]
-    steps = Steps(OP, [scaled, epilogue], shape, a)
-    options = {name: value for name, value in launch.items() if name.startswith("_")}
-    constants = {"TA": bool(transpose_a), "TB": bool(transpose_b), "EPILOGUE": steps.functions}
+    scales = []
+    if scale_a is not None or scale_b is not None:
+        if dtype not in BYTE_FLOATS:
+            arrays.refuse(
+                OP, "scale_a" if scale_b is None else "scale_b",
+                f"expected None beside elements of {dtype}, since scales are those of f8, got one; "
+                f"ops.epilogues.scaled multiplies other results",
+            )  # fmt: skip
+        scales = [
+            Scale(OP, "scale_a", scale_a, shape_a[-2:], 0 if transpose_a else 1),
+            Scale(OP, "scale_b", scale_b, shape_b[-2:], 1 if transpose_b else 0),
+        ]
+        steps = [step for one, kept in zip(scales, ("rows", "columns")) for step in one.step(kept)]
+        epilogue = [steps, epilogue]
+    steps = Steps(OP, epilogue, shape, a)
+    constants = {"TA": bool(transpose_a), "TB": bool(transpose_b), **launch}
     if any(scale.array is not None for scale in scales):
         block_scaled(
             a, b, out, *(scale.array for scale in scales), steps.operands,
-            BLOCKS=tuple(scale.blocks for scale in scales), **constants, **launch,
+            BLOCKS=tuple(scale.blocks for scale in scales), EPILOGUE=steps.functions, **constants,
         )  # fmt: skip
     else:
         most = _most_sums(dtype, precision, steps.whole)
-        constants.update(PRECISION=precision, MOST=most, BK=max(1024 // dtype.bits, 16))
+        step = max(1024 // dtype.bits, 16)
+        constants = {"PRECISION": precision, "MOST": most, "BK": step, **constants}
         if steps.functions:
-            product_with_epilogue(a, b, out, steps.operands, **{**constants, **launch})
+            product_with_epilogue(
+                a, b, out, steps.operands, EPILOGUE=steps.functions, **constants
+            )  # fmt: skip
         else:
-            del constants["EPILOGUE"]
-            product(a, b, out, **{**constants, **launch})
+            product(a, b, out, **constants)
+    options = {name: value for name, value in launch.items() if name.startswith("_")}
     for finish in steps.finish:
         finish(options)
     return out

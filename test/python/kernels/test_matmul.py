@@ -158,6 +158,7 @@ def test_arrays_of_jax_need_memory_for_the_result(rng):
 
 
 X, Y = np.zeros((3, 4), np.float32), np.zeros((4, 5), np.float32)
+X8, Y8 = X.astype(F8), Y.astype(F8)
 BAD = {
     "extents": (lambda: ops.matmul(X, X), r"`b`: expected an inner extent of 4.*got 3.*\(3, 4\)"),
     "transposed": (lambda: ops.matmul(X, Y, transpose_b=True), r"`b`.*inner extent of 4.*\[\.\.\., N, K\]"),
@@ -170,8 +171,9 @@ BAD = {
     "out": (lambda: ops.matmul(X, Y, np.zeros((5, 3))), r"`out`: expected the shape \(3, 5\), got \(5, 3\)"),
     "out's dtype": (lambda: ops.matmul(X, Y, np.zeros((3, 5)), out_dtype=kiln.f32), r"`out`.*f32, got f64"),
     "precision": (lambda: ops.matmul(X, Y, precision="bf16"), r"`precision`: expected ieee, tf32 or tf32x3"),
-    "scale": (lambda: ops.matmul(X, Y, scale_a=X), r"`scale_a`.*a number, 3 numbers, or a matrix of 1, 1 or 3 by"),
-    "scale's dtype": (lambda: ops.matmul(X, Y, scale_b=np.ones(5)), r"`scale_b`: expected elements of f32"),
+    "scale": (lambda: ops.matmul(X8, Y8, scale_a=X), r"`scale_a`.*a number, 3 numbers, or a matrix of 1, 1 or 3 by"),
+    "scale of f32": (lambda: ops.matmul(X, Y, scale_b=2.0), r"`scale_b`: expected None beside elements of f32"),
+    "scale's dtype": (lambda: ops.matmul(X8, Y8, scale_b=np.ones(5)), r"`scale_b`: expected elements of f32"),
 }  # fmt: skip
 
 
