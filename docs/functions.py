@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/functions.md from the docstrings of the language and of the host's side.
+"""Writes docs/reference/functions.md from the docstrings of the language and of the host's side,
+and docs/reference/ops.md from those of `kiln.ops`.
 
-    docs/functions.py            writes the page
-    docs/functions.py --check    exit code 1 if that would change it: what the tests run
+    docs/functions.py            writes the pages
+    docs/functions.py --check    exit code 1 if that would change one: what the tests run
 
 A docstring says what the function means, then gives an `Example:` and names the `Errors:`. The
 example is one statement of a kernel that starts as `PREAMBLE` does (of `grid`, which comes before
@@ -18,10 +19,11 @@ import sys
 from pathlib import Path
 
 import kiln
-from kiln import language
+from kiln import language, ops
 from kiln.runtime.kernel import KernelHalf
 
 PAGE = Path(__file__).resolve().parent / "reference" / "functions.md"
+OPS_PAGE = PAGE.with_name("ops.md")
 # What the page calls the modules of the language, in its order.
 SECTIONS = {
     "program": "Programs, checks and facts",
@@ -46,6 +48,7 @@ HOST = {
     "Devices and launches": (
         "device", "devices", "synchronize", "targets", "on_launch", "LaunchEvent",
     ),
+    "Kernels that are there": ("ops",),
     "The cache, and embedding": ("cache", "get_include", "__version__"),
     "Errors": (
         "CompileError", "UnsupportedError", "WorkerError", "LaunchError", "DeviceError",
@@ -238,14 +241,52 @@ def render() -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 
+def op_part(module: str, function) -> list[str]:
+    """The paragraph of a function of `kiln.ops`."""
+    name = function.__name__
+    shown = f"{module}.{name}{plain_signature(function)}"
+    return [f"### {name}", "", f"`{shown}`", "", *markdown(inspect.getdoc(function) or "")]
+
+
+def render_ops() -> str:
+    named = {name: getattr(ops, name) for name in ops.__all__}
+    functions = [value for value in named.values() if inspect.isfunction(value)]
+    steps = [getattr(ops.epilogues, name) for name in ops.epilogues.__all__]
+    steps = [value for value in steps if inspect.isfunction(value)]
+    lines = [
+        "# The kernels of kiln.ops",
+        "",
+        "Written by `docs/functions.py` from the docstrings that `help(kiln.ops.NAME)` shows; how",
+        "they are used stands in [ops](../ops.md).",
+        "",
+        ", ".join(f"[{f.__name__}](#{f.__name__})" for f in [*functions, *steps]),
+        "",
+        "## Functions",
+        "",
+        *(line for function in functions for line in op_part("ops", function)),
+        "## Epilogues",
+        "",
+        *markdown(inspect.getdoc(ops.epilogues) or ""),
+        *(line for function in steps for line in op_part("epilogues", function)),
+        "### Epilogue",
+        "",
+        *markdown(inspect.getdoc(ops.Epilogue) or ""),
+        "### Place",
+        "",
+        *markdown(inspect.getdoc(ops.epilogues.Place) or ""),
+    ]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
 def main(arguments: list[str]) -> int:
     if set(arguments) - {"--check"}:
         print(__doc__)
         return 2
-    text = render()
+    pages = {PAGE: render(), OPS_PAGE: render_ops()}
     if arguments:
-        return 0 if PAGE.read_text(encoding="utf-8") == text else 1
-    PAGE.write_text(text, encoding="utf-8")
+        return int(any(page.read_text(encoding="utf-8") != text for page, text in pages.items()))
+    for page, text in pages.items():
+        page.write_text(text, encoding="utf-8")
     return 0
 
 

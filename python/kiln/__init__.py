@@ -11,9 +11,11 @@
 
 The language (what stands inside a kernel) is documented in `kiln.language`; compiling and
 launching in `kiln.runtime`, which is loaded, with the compiler's library, when the first of its
-names is used; `kiln --help` is the command line.
+names is used. `kiln.ops`, kernels for everyday work, is loaded likewise. `kiln --help` is the
+command line.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kiln.frontend import CompileError, Function, function
@@ -22,7 +24,8 @@ from kiln.language import __all__ as _language
 from kiln.paths import get_include
 
 if TYPE_CHECKING:
-    from kiln.runtime import (  # noqa: F401, I001
+    from kiln import ops  # noqa: I001
+    from kiln.runtime import (  # noqa: F401
         CacheError, CompiledKernel, DeviceAssertError, DeviceError, Kernel, LaunchError,
         LaunchEvent, LoadedKernel, PackedArray, UnsupportedError, WorkerError, __version__,
         autotune, cache, device, devices, kernel, on_launch, synchronize, targets,
@@ -34,10 +37,12 @@ _RUNTIME = (
     "autotune", "cache", "device", "devices", "kernel", "on_launch", "synchronize", "targets",
 )  # fmt: skip
 
-__all__ = ["CompileError", "Function", "function", "get_include", *_RUNTIME, *_language]
+__all__ = ["CompileError", "Function", "function", "get_include", "ops", *_RUNTIME, *_language]
 
 
 def __getattr__(name: str):
+    if name == "ops":
+        return import_module("kiln.ops")
     if name not in _RUNTIME:
         raise AttributeError(f"module 'kiln' has no attribute {name!r}")
     from kiln import runtime

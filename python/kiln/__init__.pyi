@@ -1,4 +1,5 @@
 # What editors and type checkers see of the package, whose run time is loaded when it is needed.
+from kiln import ops as ops
 from kiln.frontend.errors import CompileError as CompileError
 from kiln.frontend.function import Function as Function
 from kiln.frontend.function import function as function

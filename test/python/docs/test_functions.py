@@ -4,6 +4,7 @@ compiles and the errors."""
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import linecache
 from pathlib import Path
 
@@ -69,3 +70,16 @@ def test_function_says_what_it_means_with_an_example_and_errors(name):
     assert "tile.kernel" in KernelSource(scope["example"]).lower(
         ARGUMENTS, grid_pinned=name != "grid"
     )
+
+
+def test_every_kernel_of_ops_has_its_paragraph():
+    text = pages.OPS_PAGE.read_text(encoding="utf-8")
+    for module in (kiln.ops, kiln.ops.epilogues):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if name not in ("epilogues", "matrix_of"):
+                assert f"\n### {name}\n" in text and len(value.__doc__) > 10, name
+    functions = [getattr(kiln.ops, name) for name in kiln.ops.__all__]
+    for function in filter(inspect.isfunction, functions):
+        errors = inspect.getdoc(function).partition("\n\nErrors: ")[2]
+        assert errors.endswith("."), function.__name__

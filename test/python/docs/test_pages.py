@@ -22,7 +22,8 @@ PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
 @pytest.mark.parametrize(
     "page", ["overview", "tutorial", "language", "runtime", "cli", "rationale/README",
              "adding/an-op", "adding/a-pass", "adding/a-chip", "adding/a-target",
-             "benchmarks", "reports", "developing", "from-triton", "performance", "reference/functions"]
+             "benchmarks", "reports", "developing", "from-triton", "performance", "reference/functions",
+             "ops", "reference/ops"]
 )  # fmt: skip
 def test_page_is_there(page):
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")

@@ -36,7 +36,7 @@ def program(found: list[tuple[int, str, str, str | None]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("name", ["tutorial", "performance", "from-triton"])
+@pytest.mark.parametrize("name", ["tutorial", "performance", "from-triton", "ops"])
 def test_tutorial(name, tmp_path):
     page = DOCS / f"{name}.md"
     found = blocks(page.read_text(encoding="utf-8"))
