@@ -9,9 +9,10 @@ using namespace kiln::nvptx;
 /// So often a register grows until it may be anything; a ring's slots are fewer.
 static constexpr unsigned kPatience = 70;
 
-Paths::Paths(const Kernel &kernel, int64_t firstWarp, int64_t warps)
-    : kernel(kernel), firstWarp(firstWarp), warps(warps), values(kernel.registers),
-      uses(kernel.registers), definitions(kernel.registers), reached(kernel.code.size() + 1) {
+Paths::Paths(const Kernel &kernel, int64_t firstThread, int64_t threads, const Paths *all)
+    : kernel(kernel), firstThread(firstThread), threads(threads), all(all),
+      values(kernel.registers), uses(kernel.registers), definitions(kernel.registers),
+      reached(kernel.code.size() + 1) {
   findUses();
   run();
 }
@@ -64,11 +65,16 @@ void Paths::run() {
 
 //===- Values -------------------------------------------------------------------------------===//
 
+Numbers Paths::getLanes() const {
+  int64_t first = firstThread % kLanes;
+  return first + threads <= kLanes ? getRun(first, first + threads - 1) : getRun(0, kLanes - 1);
+}
+
 Known Paths::get(const Operand &operand) const {
   if (operand.text.starts_with("%tid.x"))
-    return getRun(firstWarp * kLanes, (firstWarp + warps) * kLanes - 1);
+    return getRun(firstThread, firstThread + threads - 1);
   if (operand.text.starts_with("%laneid"))
-    return getRun(0, kLanes - 1);
+    return getLanes();
   if (operand.isShared)
     return Numbers{Numbers::Of::Shared, *operand.number, {}};
   if (!operand.reg)
@@ -226,7 +232,10 @@ Known Paths::compute(const Line &line) const {
   // Of two halves nothing is known.
   if (line.is("mov.") && line.operands.size() != 2)
     return std::nullopt;
-  if (line.is("mov.") || line.is("shfl.sync.idx.") || line.is("cvta.") || line.is("mapa."))
+  bool areWhole = firstThread % kLanes == 0 && threads % kLanes == 0;
+  if (line.is("shfl.sync.idx."))
+    return areWhole || !all ? in(1) : all->get(line.operands[0]);
+  if (line.is("mov.") || line.is("cvta.") || line.is("mapa."))
     return in(1);
   if (line.is("cvt."))
     return convert(line, in(1));

@@ -10,8 +10,9 @@ namespace kiln::nvptx {
 
 class Paths {
 public:
-  /// Of so many warps from one on.
-  Paths(const Kernel &kernel, int64_t firstWarp, int64_t warps);
+  /// Of so many threads from one on. If these are no whole warps, of what they take from other
+  /// lanes is known what is of `all`, to whom they belong.
+  Paths(const Kernel &kernel, int64_t firstThread, int64_t threads, const Paths *all = nullptr);
 
   bool comesTo(unsigned line) const { return reached.test(line); }
   /// Whatever an operand holds, wherever its register is set.
@@ -28,6 +29,7 @@ private:
   };
   void findUses();
   void run();
+  Numbers getLanes() const;
   void reach(unsigned line);
   void step(unsigned line);
   void set(const Operand &result, Known known);
@@ -40,7 +42,8 @@ private:
   Known getIf(const Operand &operand, unsigned predicate, bool isSo) const;
 
   const Kernel &kernel;
-  const int64_t firstWarp, warps;
+  const int64_t firstThread, threads;
+  const Paths *all;
   std::vector<Value> values;
   std::vector<llvm::SmallVector<unsigned, 2>> uses, definitions;
   llvm::BitVector reached;
