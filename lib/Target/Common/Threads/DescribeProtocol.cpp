@@ -33,6 +33,7 @@ struct Users {
 };
 struct ChannelUsers {
   Users full, empty, end;
+  std::set<unsigned> put, get;
 };
 
 class Description {
@@ -175,7 +176,11 @@ void Description::addUses(unsigned number) {
       if (waits)
         waitsAt.wait.insert(number);
     };
-    for (Operation *user : argument.getUsers())
+    for (Operation *user : argument.getUsers()) {
+      if (isa<PutOp>(user))
+        of.put.insert(number);
+      if (isa<GetOp>(user))
+        of.get.insert(number);
       TypeSwitch<Operation *>(user)
           .Case<PutOp>([&](auto) { add(of.full, of.empty, true, true); })
           .Case<GetOp>([&](auto) { add(of.full, of.full, false, true); })
@@ -183,6 +188,7 @@ void Description::addUses(unsigned number) {
           .Case<AcquireOp>([&](auto) { add(of.empty, of.empty, false, true); })
           .Case<CommitOp>([&](auto) { add(of.full, of.full, true, false); })
           .Case<EndDotsOp>([&](auto) { add(of.end, of.end, true, true); });
+    }
   }
 }
 
@@ -262,9 +268,11 @@ bool Description::addRing(ChannelOp channel, const ChannelPlan &plan, int64_t at
   for (auto [number, theirs] : llvm::enumerate(spans))
     if (lieOn(own, theirs))
       over.push_back(builder.getI64IntegerAttr(number));
-  SmallVector<NamedAttribute> members{
-      named("depth", type.getDepth()),
-      builder.getNamedAttr("own", builder.getBoolAttr(type.getOwn())), named("buffers", buffers)};
+  // A role may hand tiles to itself by barriers, which tell its warps of what an engine has read.
+  bool isOwn = type.getOwn() || users[channel].put == users[channel].get;
+  SmallVector<NamedAttribute> members{named("depth", type.getDepth()),
+                                      builder.getNamedAttr("own", builder.getBoolAttr(isOwn)),
+                                      named("buffers", buffers)};
   if (!over.empty())
     members.push_back(named("over", over));
   add(rings, members);

@@ -11,27 +11,10 @@ static constexpr unsigned kPatience = 70;
 
 Paths::Paths(const Kernel &kernel, int64_t firstThread, int64_t threads, const Paths *all)
     : kernel(kernel), firstThread(firstThread), threads(threads), all(all),
-      values(kernel.registers), uses(kernel.registers), definitions(kernel.registers),
-      reached(kernel.code.size() + 1) {
+      values(kernel.registers), made(kernel.code.size()), uses(kernel.registers),
+      definitions(kernel.registers), reached(kernel.code.size() + 1) {
   findUses();
   run();
-}
-
-/// Whether an instruction sets nothing that is followed, though it names a register first.
-static bool setsNothing(const Line &line) {
-  static constexpr StringLiteral names[] = {"bar.",       "barrier.",  "bra", "griddepcontrol",
-                                            "mma.",       "nanosleep", "ret", "setmaxnreg.",
-                                            "tcgen05.de", "wgmma."};
-  return any_of(names, [&](StringRef name) { return line.is(name); });
-}
-
-/// What it sets: what stands first, up to a place in memory; of most instructions one register.
-static ArrayRef<Operand> getResults(const Line &line) {
-  ArrayRef<Operand> operands = line.operands;
-  if (setsNothing(line) || operands.empty() || operands.front().isPlace)
-    return {};
-  return line.getPlace() ? operands.take_while([](const Operand &each) { return !each.isPlace; })
-                         : operands.take_front();
 }
 
 void Paths::findUses() {
@@ -41,7 +24,7 @@ void Paths::findUses() {
         uses[*operand.reg].push_back(at);
     if (line.guard)
       uses[*line.guard].push_back(at);
-    for (const Operand &result : getResults(line))
+    for (const Operand &result : line.getResults())
       if (result.reg)
         definitions[*result.reg].push_back(at);
   }
@@ -79,7 +62,7 @@ Known Paths::get(const Operand &operand) const {
     return Numbers{Numbers::Of::Shared, *operand.number, {}};
   if (!operand.reg)
     return operand.number ? Known(getNumber(*operand.number)) : std::nullopt;
-  const Value &value = values[*operand.reg];
+  const Value &value = operand.setBy ? made[*operand.setBy] : values[*operand.reg];
   if (!value.isSet)
     return std::nullopt;
   int64_t offset = operand.number.value_or(0);
@@ -92,18 +75,25 @@ Known Paths::getPlace(const Line &line) const {
   return known && known->of == Numbers::Of::Shared ? known : std::nullopt;
 }
 
-void Paths::set(const Operand &result, Known known) {
+/// What it is more; whether it is.
+static bool grow(Paths::Value &value, const Known &known) {
+  Known both = value.isSet ? join(value.known, known) : known;
+  if (value.isSet && both == value.known)
+    return false;
+  if (value.isSet && ++value.changes > kPatience)
+    both = std::nullopt;
+  value.isSet = true;
+  value.known = std::move(both);
+  return true;
+}
+
+void Paths::set(unsigned at, const Operand &result, const Known &known) {
   if (!result.reg)
     return;
-  Value &value = values[*result.reg];
-  if (value.isSet)
-    known = join(value.known, known);
-  if (value.isSet && (known == value.known))
+  bool isMore = grow(made[at], known);
+  isMore |= grow(values[*result.reg], made[at].known);
+  if (!isMore)
     return;
-  if (value.isSet && ++value.changes > kPatience)
-    known = std::nullopt;
-  value.isSet = true;
-  value.known = std::move(known);
   for (unsigned use : uses[*result.reg])
     if (reached.test(use))
       work.push_back(use);
@@ -113,11 +103,12 @@ void Paths::set(const Operand &result, Known known) {
 /// may hold nothing before.
 bool Paths::isReady(const Line &line) const {
   auto isSet = [&](unsigned reg) { return values[reg].isSet || definitions[reg].empty(); };
-  ArrayRef<Operand> results = getResults(line);
+  auto isKnown = [&](const Operand &operand) {
+    return operand.setBy ? made[*operand.setBy].isSet : !operand.reg || isSet(*operand.reg);
+  };
+  ArrayRef<Operand> results = line.getResults();
   return (!line.guard || isSet(*line.guard)) &&
-         (results.empty() ||
-          all_of(ArrayRef(line.operands).drop_front(results.size()),
-                 [&](const Operand &operand) { return !operand.reg || isSet(*operand.reg); }));
+         (results.empty() || all_of(ArrayRef(line.operands).drop_front(results.size()), isKnown));
 }
 
 /// Whether its guard lets it be done.
@@ -137,10 +128,10 @@ void Paths::step(unsigned at) {
   if (isDone.value_or(true)) {
     if (line.target)
       reach(*line.target);
-    ArrayRef<Operand> results = getResults(line);
+    ArrayRef<Operand> results = line.getResults();
     Known known = results.size() == 1 ? compute(line) : std::nullopt;
     for (const Operand &result : results)
-      set(result, known);
+      set(at, result, known);
   }
   // A table of branches may go anywhere.
   if (line.is("brx"))

@@ -15,24 +15,26 @@ public:
   Paths(const Kernel &kernel, int64_t firstThread, int64_t threads, const Paths *all = nullptr);
 
   bool comesTo(unsigned line) const { return reached.test(line); }
-  /// Whatever an operand holds, wherever its register is set.
+  /// Whatever an operand holds, wherever its register is set, unless one line alone can have set
+  /// it.
   Known get(const Operand &operand) const;
   /// The bytes of shared memory that a place is; none if it is not known, or of other memory.
   Known getPlace(const Line &line) const;
 
-private:
-  /// Of a register: nothing yet, what is known, or that it may be anything.
+  /// Of a register, or of what a line sets: nothing yet, what is known, or that it may be anything.
   struct Value {
     bool isSet = false;
     Known known;
     unsigned changes = 0;
   };
+
+private:
   void findUses();
   void run();
   Numbers getLanes() const;
   void reach(unsigned line);
   void step(unsigned line);
-  void set(const Operand &result, Known known);
+  void set(unsigned at, const Operand &result, const Known &known);
   bool isReady(const Line &line) const;
   std::optional<bool> holds(const Line &line) const;
   Known compute(const Line &line) const;
@@ -44,7 +46,7 @@ private:
   const Kernel &kernel;
   const int64_t firstThread, threads;
   const Paths *all;
-  std::vector<Value> values;
+  std::vector<Value> values, made; ///< by registers, and by lines
   std::vector<llvm::SmallVector<unsigned, 2>> uses, definitions;
   llvm::BitVector reached;
   std::vector<unsigned> work;

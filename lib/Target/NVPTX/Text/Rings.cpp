@@ -16,6 +16,7 @@ namespace {
 /// Of a number of accesses to a buffer: where they begin, and which bytes they touch.
 struct Touched {
   std::set<int64_t> starts;
+  std::map<int64_t, std::set<unsigned>> lines; ///< those that begin in a slot
   BitVector bytes;
   bool areCounted = false; ///< one of them is of several slots
   bool isAny() const { return !starts.empty() || bytes.any(); }
@@ -37,8 +38,10 @@ static Touched collect(ArrayRef<const Access *> accesses, int64_t first, int64_t
       touched.bytes.set(from - first, to - first + 1);
     }
     for (int64_t place : places.value_or(SmallVector<int64_t, 0>())) {
-      if (!access->bytes && place >= first && place <= last)
+      if (!access->bytes && place >= first && place <= last) {
         touched.starts.insert(place - first);
+        touched.lines[(place - first) / slotBytes].insert(access->line);
+      }
       int64_t from = std::max(place, first), to = std::min(place + access->bytes - 1, last);
       if (access->bytes && from <= to)
         touched.bytes.set(from - first, to - first + 1);
@@ -47,20 +50,26 @@ static Touched collect(ArrayRef<const Access *> accesses, int64_t first, int64_t
   return touched;
 }
 
-/// Whether each slot is touched as the first one is, from its first byte on. A loop of few trips
-/// may be written out and come to the first slots alone, each by accesses of its own.
+/// Whether each slot is touched from its first byte on, and as the first one is that the same lines
+/// touch: tiles that engines read otherwise may take turns in a ring. A loop of few trips may be
+/// written out and come to the first slots alone, each by accesses of its own.
 static bool goesRound(const Touched &touched, int64_t bytes, int64_t depth) {
+  bool areBytesKnown = touched.bytes.any();
   auto isTouched = [&](int64_t at) {
-    return touched.bytes.any() ? touched.bytes.test(at) : touched.starts.count(at) > 0;
+    return areBytesKnown ? touched.bytes.test(at) : touched.starts.count(at) > 0;
   };
-  if (!isTouched(0))
-    return false;
   while (depth > 1 && !touched.areCounted && !isTouched((depth - 1) * bytes))
     --depth;
-  for (int64_t slot = 1; slot < depth; ++slot)
+  for (int64_t slot = 0; slot < depth; ++slot) {
+    if (!isTouched(slot * bytes))
+      return false;
+    int64_t like = 0;
+    while (!areBytesKnown && touched.lines.at(like) != touched.lines.at(slot))
+      ++like;
     for (int64_t byte = 0; byte < bytes; ++byte)
-      if (isTouched(byte) != isTouched(slot * bytes + byte))
+      if (isTouched(like * bytes + byte) != isTouched(slot * bytes + byte))
         return false;
+  }
   // Slots are as long as what engines read is aligned to.
   int64_t last = touched.bytes.any() ? touched.bytes.find_last() - (depth - 1) * bytes : bytes;
   return last > bytes - 1 - kRingAlignment;
@@ -107,9 +116,16 @@ void Check::checkRings() {
   for (const Protocol::Ring &ring : protocol.rings)
     for (const Protocol::Buffer &buffer : ring.buffers)
       places.push_back({&ring, buffer.at, buffer.at + ring.depth * buffer.bytes - 1, buffer.bytes});
+  // What no counter tells of, no code tells from other tiles.
+  auto isCounted = [&](const Protocol::Ring &ring) {
+    return any_of(protocol.counters, [&](const Protocol::Counter &counter) {
+      return counter.ring == &ring - protocol.rings.data();
+    });
+  };
   auto findOther = [&](const Access &access) {
     return find_if(places, [&](const Place &place) {
-      return !place.ring->own && access.touches(place.first, place.last);
+      return (!place.ring->own || isCounted(*place.ring)) &&
+             access.touches(place.first, place.last);
     });
   };
   auto isHome = [&](const Access &access) {

@@ -1,0 +1,24 @@
+"""The final code of a random schedule for the chip itself, read back by tile-check-isa: it keeps the
+protocol that it declares, and on AMD's chips it waits for what it reads."""
+
+from __future__ import annotations
+
+import isa
+from schedule_writer import Case
+
+
+def target_of(chip: str) -> str:
+    return f"{'amdgpu' if chip.startswith('gfx') else 'nvptx'}:{chip}"
+
+
+def find_problem(kernel, args, case: Case) -> str:
+    """What is wrong with the code, or nothing. A wait that is stronger than it need be is LLVM's;
+    where the checker cannot tell, it says so."""
+    import kiln
+
+    try:
+        made = kernel.compile(*args, target=target_of(case.chip), _pipeline="stop-after=asm")
+    except kiln.CompileError as error:
+        return f"compiled for the emulated chip alone: {error}"
+    said = isa.find_problem(made.asm.encode(), allow_strong=True)
+    return "" if isa.is_open(said) else f"final code: {said}"
