@@ -5,6 +5,7 @@
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/Meetings.h"
 #include "kiln/Target/Common/Synchronisation.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
@@ -307,11 +308,54 @@ void Description::addChannel(ChannelOp channel) {
       addCounter(plan.end, 1, ends.getInt(), of.end);
 }
 
+/// The number that constants make a value.
+static std::optional<int64_t> evaluate(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() > 0 || op->getNumResults() != 1 || !value.getType().isIntOrIndex())
+    return std::nullopt;
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> number = evaluate(operand);
+    if (!number)
+      return std::nullopt;
+    operands.push_back(IntegerAttr::get(operand.getType(), *number));
+  }
+  SmallVector<OpFoldResult> folded;
+  if (failed(op->getName().foldHook(op, operands, folded)) || folded.size() != 1)
+    return std::nullopt;
+  auto number = dyn_cast_or_null<IntegerAttr>(dyn_cast<Attribute>(folded.front()));
+  if (!number)
+    return std::nullopt;
+  const APInt &bits = number.getValue();
+  return bits.getBitWidth() == 1 ? int64_t(bits.getZExtValue()) : bits.getSExtValue();
+}
+
+/// Whether no run comes to an op, which LLVM leaves out: trips that a loop of known bounds does not
+/// have.
+static bool isDead(Operation *op) {
+  for (Operation *inner = op, *outer = op->getParentOp(); !isa<KernelOp>(outer);
+       inner = outer, outer = outer->getParentOp()) {
+    if (auto condition = dyn_cast<scf::IfOp>(outer))
+      if (std::optional<int64_t> holds = evaluate(condition.getCondition());
+          holds && inner->getParentRegion()->getRegionNumber() == unsigned(*holds != 0))
+        return true;
+    if (auto loop = dyn_cast<scf::ForOp>(outer)) {
+      std::optional<int64_t> first = evaluate(loop.getLowerBound());
+      std::optional<int64_t> end = evaluate(loop.getUpperBound());
+      if (first && end && *first >= *end)
+        return true;
+    }
+  }
+  return false;
+}
+
 /// Of the kinds that are instructions. Barriers in shared memory are told to engines as well.
 void Description::addFences() {
   llvm::MapVector<StringRef, int64_t> counts;
   auto count = [&](FenceKind kind) { ++counts[stringifyFenceKind(kind)]; };
   kernel.getBody().walk([&](Operation *op) {
+    if (!isa<FenceOp, BarrierOp>(op) || isDead(op))
+      return;
     auto fence = dyn_cast<FenceOp>(op);
     if (fence && fence.getKind() != FenceKind::Barriers)
       count(fence.getKind());

@@ -2,6 +2,7 @@
 // places, most in one, so a register has one value wherever it is read.
 #include "Paths.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace llvm;
 using namespace kiln::nvptx;
@@ -65,8 +66,9 @@ Known Paths::get(const Operand &operand) const {
   const Value &value = operand.setBy ? made[*operand.setBy] : values[*operand.reg];
   if (!value.isSet)
     return std::nullopt;
+  Known known = assumed && assumed->reg == operand.reg ? assumed->known : value.known;
   int64_t offset = operand.number.value_or(0);
-  return offset ? add(value.known, getNumber(offset)) : value.known;
+  return offset ? add(known, getNumber(offset)) : known;
 }
 
 Known Paths::getPlace(const Line &line) const {
@@ -151,7 +153,8 @@ const Line *Paths::findComparison(unsigned predicate) const {
   return line.is("setp.") && line.operands.size() == 3 ? &line : nullptr;
 }
 
-/// What an operand is where a predicate holds, or does not.
+/// What an operand is where a predicate holds, or does not: it may be what is compared, or be made
+/// of that. Both are of one trip, since what is compared is set in one place.
 Known Paths::getIf(const Operand &operand, unsigned predicate, bool isSo) const {
   Known known = get(operand);
   const Line *line = findComparison(predicate);
@@ -159,9 +162,20 @@ Known Paths::getIf(const Operand &operand, unsigned predicate, bool isSo) const 
     return known;
   std::optional<Compare> asked = findCompare(line->mnemonic.split('.').second.split('.').first);
   Known number = get(line->operands[2]);
-  if (!asked || line->operands[1].reg != operand.reg || !number || !number->isOne())
+  std::optional<unsigned> compared = line->operands[1].reg;
+  if (!asked || !compared || !number || !number->isOne())
     return known;
-  return keepIf(known, isSo ? *asked : invert(*asked), number->base);
+  Known kept = keepIf(get(line->operands[1]), isSo ? *asked : invert(*asked), number->base);
+  if (compared == operand.reg)
+    return kept;
+  if (definitions[*operand.reg].size() != 1 || definitions[*compared].size() != 1)
+    return known;
+  const Line &maker = kernel.code[definitions[*operand.reg].front()];
+  bool isMadeOfIt = any_of(maker.operands, [&](const Operand &it) { return it.reg == compared; });
+  if (!isMadeOfIt || maker.guard || maker.getResults().size() != 1 || !kept)
+    return known;
+  SaveAndRestore<std::optional<Assumption>> saved(assumed, Assumption{*compared, *kept});
+  return compute(maker);
 }
 
 Known Paths::select(const Line &line) const {

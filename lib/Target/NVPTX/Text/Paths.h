@@ -29,6 +29,12 @@ public:
   };
 
 private:
+  /// That a register holds less than it may.
+  struct Assumption {
+    unsigned reg;
+    Known known;
+  };
+
   void findUses();
   void run();
   Numbers getLanes() const;
@@ -49,6 +55,7 @@ private:
   std::vector<Value> values, made; ///< by registers, and by lines
   std::vector<llvm::SmallVector<unsigned, 2>> uses, definitions;
   llvm::BitVector reached;
+  mutable std::optional<Assumption> assumed; ///< while a line is computed by it
   std::vector<unsigned> work;
 };
 

@@ -51,28 +51,32 @@ static Touched collect(ArrayRef<const Access *> accesses, int64_t first, int64_t
 }
 
 /// Whether each slot is touched from its first byte on, and as the first one is that the same lines
-/// touch: tiles that engines read otherwise may take turns in a ring. A loop of few trips may be
-/// written out and come to the first slots alone, each by accesses of its own.
+/// touch: tiles that engines read otherwise may take turns in a ring, or with such as warps read. A
+/// loop of few trips may be written out and come to the first slots alone, each by accesses of its
+/// own.
 static bool goesRound(const Touched &touched, int64_t bytes, int64_t depth) {
-  bool areBytesKnown = touched.bytes.any();
-  auto isTouched = [&](int64_t at) {
-    return areBytesKnown ? touched.bytes.test(at) : touched.starts.count(at) > 0;
+  auto isTouched = [&](int64_t at) { return touched.bytes.test(at) || touched.starts.count(at); };
+  auto findLines = [&](int64_t slot) {
+    auto at = touched.lines.find(slot);
+    return at == touched.lines.end() ? std::set<unsigned>() : at->second;
   };
+  // What lies on a ring at other times is read there, too: of an engine's tiles starts alone tell.
+  bool haveStarts = !touched.starts.empty();
+  auto isAt = [&](int64_t at) { return haveStarts ? touched.starts.count(at) > 0 : isTouched(at); };
   while (depth > 1 && !touched.areCounted && !isTouched((depth - 1) * bytes))
     --depth;
   for (int64_t slot = 0; slot < depth; ++slot) {
     if (!isTouched(slot * bytes))
       return false;
     int64_t like = 0;
-    while (!areBytesKnown && touched.lines.at(like) != touched.lines.at(slot))
+    while (findLines(like) != findLines(slot))
       ++like;
     for (int64_t byte = 0; byte < bytes; ++byte)
-      if (isTouched(like * bytes + byte) != isTouched(slot * bytes + byte))
+      if (isAt(like * bytes + byte) != isAt(slot * bytes + byte))
         return false;
   }
   // Slots are as long as what engines read is aligned to.
-  int64_t last = touched.bytes.any() ? touched.bytes.find_last() - (depth - 1) * bytes : bytes;
-  return last > bytes - 1 - kRingAlignment;
+  return haveStarts || touched.bytes.find_last() - (depth - 1) * bytes > bytes - 1 - kRingAlignment;
 }
 
 //===- Rings --------------------------------------------------------------------------------===//
