@@ -6,6 +6,12 @@ from __future__ import annotations
 import isa
 from schedule_writer import Case
 
+MARK = "final code: "
+
+
+def is_told_by(what: str) -> bool:
+    return MARK in what
+
 
 def target_of(chip: str) -> str:
     return f"{'amdgpu' if chip.startswith('gfx') else 'nvptx'}:{chip}"
@@ -19,6 +25,6 @@ def find_problem(kernel, args, case: Case) -> str:
     try:
         made = kernel.compile(*args, target=target_of(case.chip), _pipeline="stop-after=asm")
     except kiln.CompileError as error:
-        return f"compiled for the emulated chip alone: {error}"
+        return f"{MARK}none, but for the emulated chip: {error}"
     said = isa.find_problem(made.asm.encode(), allow_strong=True)
-    return "" if isa.is_open(said) else f"final code: {said}"
+    return "" if isa.is_open(said) else f"{MARK}{said}"

@@ -323,7 +323,9 @@ static std::optional<int64_t> evaluate(Value value) {
   SmallVector<OpFoldResult> folded;
   if (failed(op->getName().foldHook(op, operands, folded)) || folded.size() != 1)
     return std::nullopt;
-  auto number = dyn_cast_or_null<IntegerAttr>(dyn_cast<Attribute>(folded.front()));
+  if (auto same = dyn_cast<Value>(folded.front()))
+    return evaluate(same);
+  auto number = dyn_cast<IntegerAttr>(cast<Attribute>(folded.front()));
   if (!number)
     return std::nullopt;
   const APInt &bits = number.getValue();
