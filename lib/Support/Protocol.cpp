@@ -135,14 +135,21 @@ static std::string findProblemOfMemory(const Protocol &protocol) {
   return "";
 }
 
-/// Where counters of a ring lie, they are of it, one for each slot.
+/// Where counters of a ring lie, they are of it, one for each slot. A ring of a role's own may have
+/// none, and what lies behind it is others'.
 static std::string findProblemOfCounters(const Protocol &protocol) {
+  auto isCounted = [&](const Protocol::Ring &ring, size_t number) {
+    return !ring.own || any_of(protocol.counters, [&](const Protocol::Counter &counter) {
+      return counter.ring == int64_t(number);
+    });
+  };
   for (const Protocol::Counter &counter : protocol.counters) {
     std::optional<int64_t> behind;
     for (auto [number, ring] : enumerate(protocol.rings)) {
       const Protocol::Buffer &last = ring.buffers.back();
       int64_t end = last.at + ring.depth * last.bytes;
-      if (!ring.own && (counter.at == end || counter.at == end + ring.depth * kCounterBytes) &&
+      if (isCounted(ring, number) &&
+          (counter.at == end || counter.at == end + ring.depth * kCounterBytes) &&
           counter.slots == ring.depth)
         behind = number;
     }

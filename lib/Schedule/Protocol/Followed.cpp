@@ -1,5 +1,6 @@
 // Of what roles compute, what tells their slots, their conditions and their loops: most of it is
 // places in global memory and tensors, which no trace asks for.
+#include "Numbers.h"
 #include "Protocol.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -8,8 +9,7 @@ using namespace kiln;
 using namespace kiln::protocol;
 using namespace kiln::tile;
 
-/// The values that a value is, where loops and conditions hand it on.
-static void findSources(Value value, SmallVectorImpl<Value> &sources) {
+void kiln::protocol::findSources(Value value, SmallVectorImpl<Value> &sources) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Block *block = argument.getOwner();
     Operation *parent = block->getParentOp();

@@ -201,8 +201,7 @@ Folded kiln::protocol::fold(Operation *op, GetNumber getNumber) {
           Value()};
 }
 
-/// The load of what is one number as it is.
-static LoadOp findLoad(ToScalarOp scalar) {
+LoadOp kiln::protocol::findLoad(ToScalarOp scalar) {
   Operation *op = scalar.getInput().getDefiningOp();
   while (isa_and_nonnull<ReshapeOp, ConvertLayoutOp>(op))
     op = op->getOperand(0).getDefiningOp();
@@ -222,36 +221,4 @@ std::optional<LoadedPlace> kiln::protocol::findLoaded(ToScalarOp scalar, GetNumb
     loaded.place.push_back(*number);
   }
   return loaded;
-}
-
-std::optional<HandedOver> kiln::protocol::findHandedOver(Value number) {
-  SmallVector<Value> values = {number};
-  while (!values.empty())
-    for (Operation *user : values.pop_back_val().getUsers()) {
-      if (isa<arith::IndexCastOp, arith::ExtUIOp, SplatOp>(user))
-        values.push_back(user->getResult(0));
-      auto put = dyn_cast<PutOp>(user->getParentOp());
-      BufferType buffer =
-          isa<WriteOp>(user) && put ? put.getChannel().getType().getBuffer(0) : BufferType();
-      if (buffer && ShapedType::getNumElements(buffer.getShape()) == 1)
-        return HandedOver{getCapture(put.getChannel()),
-                          buffer.getElementType().getIntOrFloatBitWidth()};
-    }
-  return std::nullopt;
-}
-
-bool kiln::protocol::hasName(WarpGroupsOp groups, unsigned channel) {
-  for (Region &role : groups.getBodies())
-    for (Operation *user : role.getArgument(channel).getUsers()) {
-      auto put = dyn_cast<PutOp>(user);
-      if (!put)
-        continue;
-      for (auto write : put.getBody().front().getOps<WriteOp>()) {
-        auto splat = write.getValue().getDefiningOp<SplatOp>();
-        auto scalar = splat ? splat.getValue().getDefiningOp<ToScalarOp>() : ToScalarOp();
-        return isa<FloatType>(write.getValue().getType().getElementType()) ||
-               (scalar && !findLoad(scalar));
-      }
-    }
-  return false;
 }

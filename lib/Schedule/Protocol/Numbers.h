@@ -57,10 +57,20 @@ struct LoadedPlace {
 };
 std::optional<LoadedPlace> findLoaded(tile::ToScalarOp scalar, GetNumber getNumber);
 
+/// The load of what is one number as it is.
+tile::LoadOp findLoad(tile::ToScalarOp scalar);
+
+/// The values that a value is, where loops and conditions hand it on.
+void findSources(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &sources);
+
 /// The channel through which a number goes to other roles, and the bits that it has there.
 struct HandedOver {
   unsigned channel, bits;
+  /// How many others are put between where it is made and where it is put, by a later trip.
+  int64_t behind = 0;
 };
+/// That of a number which an op makes; also where a later trip, or what stands behind a loop, puts
+/// it.
 std::optional<HandedOver> findHandedOver(mlir::Value number);
 /// Whether what goes through a channel of one element has a name: a real, or what becomes of a
 /// tensor and goes as it is.

@@ -172,7 +172,7 @@ LogicalResult Tracer::runScalar(Operation *op) {
   }
   Value number = op->getResult(0);
   if (const HandedOver *its = decoded.getHandedOver(number)) {
-    setHandedOver(number, its->channel, puts[its->channel].next, its->bits);
+    setHandedOver(number, its->channel, puts[its->channel].next + its->behind, its->bits);
     return success();
   }
   auto getNumber = [&](Value value) { return this->getNumber(value); };

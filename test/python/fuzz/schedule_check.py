@@ -15,6 +15,7 @@ from pathlib import Path
 
 import kernel_check
 import numpy as np
+import schedule_code
 from known_refusals import UNROUNDED, is_known
 from schedule_catalogue import KERNELS
 from schedule_writer import Case
@@ -46,9 +47,9 @@ def inputs(case: Case, number: int, size: dict[str, int]):
     return KERNELS[case.kernel].run(rng, case.form, size)
 
 
-def check(case: Case, device: str | None = None) -> str:
+def check(case: Case, device: str | None = None, reads_code: bool = False) -> str:
     """Nothing if it is right, "refused: " and why if it is refused as it should be, or what is wrong.
-    It runs on a device of its chip, else on the emulated chip."""
+    It runs on a device of its chip, else on the emulated chip; its final code may be read back, too."""
     from placing import Placement  # of test/python, and needs Kiln
 
     import kiln
@@ -77,6 +78,8 @@ def check(case: Case, device: str | None = None) -> str:
                     f"wrong numbers: expected {want[at]}, got {got[at]} in {name} at {list(at)} "
                     f"({int(wrong.sum())} of {wrong.size} elements) with {size}"
                 )
+    if reads_code and case.sizes:
+        return schedule_code.find_problem(kernel, inputs(case, 0, case.sizes[0])[0].values(), case)
     return ""
 
 
@@ -248,6 +251,7 @@ def reduced(case: Case):
 def reproduction(case: Case, what: str, device: str | None = None) -> str:
     """A file that shows it by itself, with test/python and its fuzz on the path."""
     given = f"CASE, {device!r}" if device else "CASE"
+    given += ", reads_code=True" if schedule_code.is_told_by(what) else ""
     shown = "\n".join(f"#   {line}" for line in case.text.splitlines())
     return (
         f'"""{what}"""\n\nfrom schedule_check import check\nfrom schedule_writer import Case\n\n'

@@ -226,6 +226,22 @@ FOUND = {
                     "persistent": (0, 1)}},
         [{"rows": 128, "groups": 1, "keys": 128}],
     ),
+    "a number is loaded a program ahead, and handed over when its program comes": Case(
+        3836974196, "sm_90a", "windows", {"M": 64, "B": 16, "D": 16, "window": False},
+        {"first": {"role": "load"}, "q": {"role": "load", "atom": "tma", "depth": 2},
+         "s": {"role": "load"}, "o": {"role": "mma"}, "out": {"role": "mma"},
+         "kernel": {"roles": [{"name": "load", "warps": 4}, {"name": "mma", "warps": 4}],
+                    "persistent": (1, 1)}},
+        [{"rows": 64, "groups": 1, "keys": 0}, {"rows": 108, "groups": 3, "keys": 96}],
+    ),
+    "three such numbers are there before the first is handed over": Case(
+        3836974196, "sm_90a", "windows", {"M": 64, "B": 16, "D": 16, "window": False},
+        {"first": {"role": "load"}, "q": {"role": "load", "atom": "tma", "depth": 4},
+         "s": {"role": "load"}, "o": {"role": "mma"}, "out": {"role": "mma"},
+         "kernel": {"roles": [{"name": "load", "warps": 4}, {"name": "mma", "warps": 4}],
+                    "persistent": (1, 1)}},
+        [{"rows": 108, "groups": 3, "keys": 96}],
+    ),
 }  # fmt: skip
 
 # What cannot be is refused in front, at its line.

@@ -33,11 +33,12 @@ def prepare():
 def perform(_, job):
     """The case with up to so many more extents, and what is wrong with it."""
     case, device, more = job
+    import isa
     import schedule_check
 
     try:
         case = schedule_check.widened(case, more) if more else case
-        return case, schedule_check.check(case, device)
+        return case, schedule_check.check(case, device, not device and isa.has_checker())
     except Exception as error:  # the checker's own
         return case, f"unchecked: {type(error).__name__}: {error}"
 

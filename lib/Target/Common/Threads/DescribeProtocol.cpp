@@ -5,6 +5,7 @@
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/Meetings.h"
 #include "kiln/Target/Common/Synchronisation.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
@@ -33,6 +34,7 @@ struct Users {
 };
 struct ChannelUsers {
   Users full, empty, end;
+  std::set<unsigned> put, get;
 };
 
 class Description {
@@ -175,7 +177,11 @@ void Description::addUses(unsigned number) {
       if (waits)
         waitsAt.wait.insert(number);
     };
-    for (Operation *user : argument.getUsers())
+    for (Operation *user : argument.getUsers()) {
+      if (isa<PutOp>(user))
+        of.put.insert(number);
+      if (isa<GetOp>(user))
+        of.get.insert(number);
       TypeSwitch<Operation *>(user)
           .Case<PutOp>([&](auto) { add(of.full, of.empty, true, true); })
           .Case<GetOp>([&](auto) { add(of.full, of.full, false, true); })
@@ -183,6 +189,7 @@ void Description::addUses(unsigned number) {
           .Case<AcquireOp>([&](auto) { add(of.empty, of.empty, false, true); })
           .Case<CommitOp>([&](auto) { add(of.full, of.full, true, false); })
           .Case<EndDotsOp>([&](auto) { add(of.end, of.end, true, true); });
+    }
   }
 }
 
@@ -262,9 +269,11 @@ bool Description::addRing(ChannelOp channel, const ChannelPlan &plan, int64_t at
   for (auto [number, theirs] : llvm::enumerate(spans))
     if (lieOn(own, theirs))
       over.push_back(builder.getI64IntegerAttr(number));
-  SmallVector<NamedAttribute> members{
-      named("depth", type.getDepth()),
-      builder.getNamedAttr("own", builder.getBoolAttr(type.getOwn())), named("buffers", buffers)};
+  // A role may hand tiles to itself by barriers, which tell its warps of what an engine has read.
+  bool isOwn = type.getOwn() || users[channel].put == users[channel].get;
+  SmallVector<NamedAttribute> members{named("depth", type.getDepth()),
+                                      builder.getNamedAttr("own", builder.getBoolAttr(isOwn)),
+                                      named("buffers", buffers)};
   if (!over.empty())
     members.push_back(named("over", over));
   add(rings, members);
@@ -299,11 +308,56 @@ void Description::addChannel(ChannelOp channel) {
       addCounter(plan.end, 1, ends.getInt(), of.end);
 }
 
+/// The number that constants make a value.
+static std::optional<int64_t> evaluate(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() > 0 || op->getNumResults() != 1 || !value.getType().isIntOrIndex())
+    return std::nullopt;
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> number = evaluate(operand);
+    if (!number)
+      return std::nullopt;
+    operands.push_back(IntegerAttr::get(operand.getType(), *number));
+  }
+  SmallVector<OpFoldResult> folded;
+  if (failed(op->getName().foldHook(op, operands, folded)) || folded.size() != 1)
+    return std::nullopt;
+  if (auto same = dyn_cast<Value>(folded.front()))
+    return evaluate(same);
+  auto number = dyn_cast<IntegerAttr>(cast<Attribute>(folded.front()));
+  if (!number)
+    return std::nullopt;
+  const APInt &bits = number.getValue();
+  return bits.getBitWidth() == 1 ? int64_t(bits.getZExtValue()) : bits.getSExtValue();
+}
+
+/// Whether no run comes to an op, which LLVM leaves out: trips that a loop of known bounds does not
+/// have.
+static bool isDead(Operation *op) {
+  for (Operation *inner = op, *outer = op->getParentOp(); !isa<KernelOp>(outer);
+       inner = outer, outer = outer->getParentOp()) {
+    if (auto condition = dyn_cast<scf::IfOp>(outer))
+      if (std::optional<int64_t> holds = evaluate(condition.getCondition());
+          holds && inner->getParentRegion()->getRegionNumber() == unsigned(*holds != 0))
+        return true;
+    if (auto loop = dyn_cast<scf::ForOp>(outer)) {
+      std::optional<int64_t> first = evaluate(loop.getLowerBound());
+      std::optional<int64_t> end = evaluate(loop.getUpperBound());
+      if (first && end && *first >= *end)
+        return true;
+    }
+  }
+  return false;
+}
+
 /// Of the kinds that are instructions. Barriers in shared memory are told to engines as well.
 void Description::addFences() {
   llvm::MapVector<StringRef, int64_t> counts;
   auto count = [&](FenceKind kind) { ++counts[stringifyFenceKind(kind)]; };
   kernel.getBody().walk([&](Operation *op) {
+    if (!isa<FenceOp, BarrierOp>(op) || isDead(op))
+      return;
     auto fence = dyn_cast<FenceOp>(op);
     if (fence && fence.getKind() != FenceKind::Barriers)
       count(fence.getKind());

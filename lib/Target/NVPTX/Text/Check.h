@@ -36,8 +36,8 @@ private:
   void checkLags();
   void checkLag(const Warps &warps);
 
-  // Places in shared memory (Places.cpp).
-  void checkCounters();
+  void checkCounters(); // Counters.cpp
+  // Rings.cpp
   void checkRings();
   void checkBytes(const Protocol::Ring &ring, const Known &barrier, size_t buffers, int64_t bytes);
 

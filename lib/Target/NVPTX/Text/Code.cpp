@@ -3,6 +3,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include <map>
+#include <set>
 
 using namespace llvm;
 using namespace kiln::nvptx;
@@ -18,6 +20,7 @@ private:
   void readInstruction(StringRef line, unsigned number);
   Operand readOperand(StringRef text, bool isPlace);
   void end();
+  void findSetters(Kernel &kernel) const;
 
   std::vector<Kernel> kernels;
   StringSet<> shared; ///< what lies in shared memory
@@ -29,6 +32,22 @@ private:
 const Operand *Line::getPlace() const {
   auto place = find_if(operands, [](const Operand &operand) { return operand.isPlace; });
   return place == operands.end() ? nullptr : place;
+}
+
+/// Whether an instruction sets nothing that is followed, though it names a register first.
+static bool setsNothing(const Line &line) {
+  static constexpr StringLiteral names[] = {"bar.",       "barrier.",  "bra", "griddepcontrol",
+                                            "mma.",       "nanosleep", "ret", "setmaxnreg.",
+                                            "tcgen05.de", "wgmma."};
+  return any_of(names, [&](StringRef name) { return line.is(name); });
+}
+
+ArrayRef<Operand> Line::getResults() const {
+  ArrayRef<Operand> all = operands;
+  if (setsNothing(*this) || all.empty() || all.front().isPlace)
+    return {};
+  return getPlace() ? all.take_while([](const Operand &each) { return !each.isPlace; })
+                    : all.take_front();
 }
 
 bool kiln::nvptx::isBarrier(const Line &line) {
@@ -111,6 +130,28 @@ void Reader::end() {
     auto found = labels.find(label.trim());
     if (found != labels.end())
       kernel.code[at].target = found->second;
+  }
+  findSetters(kernel);
+}
+
+/// In front of a label nobody else can have set what was set since the one before.
+void Reader::findSetters(Kernel &kernel) const {
+  std::set<unsigned> joins;
+  for (const auto &label : labels)
+    joins.insert(label.second);
+  std::map<unsigned, unsigned> setters;
+  for (auto [at, line] : enumerate(kernel.code)) {
+    if (joins.count(at))
+      setters.clear();
+    for (Operand &operand : MutableArrayRef(line.operands).drop_front(line.getResults().size()))
+      if (auto setter = operand.reg ? setters.find(*operand.reg) : setters.end();
+          setter != setters.end())
+        operand.setBy = setter->second;
+    for (const Operand &result : line.getResults())
+      if (result.reg && line.guard)
+        setters.erase(*result.reg);
+      else if (result.reg)
+        setters[*result.reg] = at;
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef KILN_LIB_TARGET_NVPTX_TEXT_CODE_H
 #define KILN_LIB_TARGET_NVPTX_TEXT_CODE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -20,6 +21,8 @@ struct Operand {
   bool isShared = false;
   /// In brackets: of a place in memory.
   bool isPlace = false;
+  /// Of a register that is read: the line that has set it, where no other can have.
+  std::optional<unsigned> setBy = std::nullopt;
 };
 
 struct Line {
@@ -36,6 +39,8 @@ struct Line {
   /// The first place in memory that it names.
   const Operand *getPlace() const;
   bool isBranch() const { return is("bra"); }
+  /// What it sets: what stands first, up to a place in memory; of most instructions one register.
+  llvm::ArrayRef<Operand> getResults() const;
   /// Whether what follows is not come to from here, but for a guard.
   bool ends() const { return isBranch() || is("ret") || is("exit") || is("trap"); }
 };

@@ -9,9 +9,10 @@ using namespace kiln::nvptx;
 
 Check::Check(const Kernel &kernel, const Protocol &protocol) : kernel(kernel), protocol(protocol) {
   for (const Protocol::Role &role : protocol.roles) {
-    roles.push_back({&role, Paths(kernel, role.first, role.warps * role.copies), {}});
+    int64_t first = role.first * kLanes, threads = role.warps * kLanes;
+    roles.push_back({&role, Paths(kernel, first, threads * role.copies), {}});
     for (int64_t copy = 0; copy < role.copies && role.copies > 1; ++copy)
-      roles.back().copies.push_back(Paths(kernel, role.first + copy * role.warps, role.warps));
+      roles.back().copies.push_back(Paths(kernel, first + copy * threads, threads));
   }
 }
 

@@ -227,6 +227,8 @@ Known kiln::nvptx::bitAnd(const Known &a, const Known &b) {
     return fromBits(Numbers::Of::Nothing, {ones, open});
   }
   uint64_t mask = uint64_t(b->base);
+  if (a && a->isInteger() && a->base >= 0 && isMask_64(mask) && uint64_t(a->getLast()) <= mask)
+    return a;
   constexpr unsigned kWindow = 24; // the bits of a place in shared memory of a program
   if (a && a->of == Numbers::Of::Shared)
     return countr_one(mask) >= int(kWindow) ? a : std::nullopt;

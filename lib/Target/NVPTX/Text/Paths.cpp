@@ -2,6 +2,7 @@
 // places, most in one, so a register has one value wherever it is read.
 #include "Paths.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace llvm;
 using namespace kiln::nvptx;
@@ -9,28 +10,12 @@ using namespace kiln::nvptx;
 /// So often a register grows until it may be anything; a ring's slots are fewer.
 static constexpr unsigned kPatience = 70;
 
-Paths::Paths(const Kernel &kernel, int64_t firstWarp, int64_t warps)
-    : kernel(kernel), firstWarp(firstWarp), warps(warps), values(kernel.registers),
-      uses(kernel.registers), definitions(kernel.registers), reached(kernel.code.size() + 1) {
+Paths::Paths(const Kernel &kernel, int64_t firstThread, int64_t threads, const Paths *all)
+    : kernel(kernel), firstThread(firstThread), threads(threads), all(all),
+      values(kernel.registers), made(kernel.code.size()), uses(kernel.registers),
+      definitions(kernel.registers), reached(kernel.code.size() + 1) {
   findUses();
   run();
-}
-
-/// Whether an instruction sets nothing that is followed, though it names a register first.
-static bool setsNothing(const Line &line) {
-  static constexpr StringLiteral names[] = {"bar.",       "barrier.",  "bra", "griddepcontrol",
-                                            "mma.",       "nanosleep", "ret", "setmaxnreg.",
-                                            "tcgen05.de", "wgmma."};
-  return any_of(names, [&](StringRef name) { return line.is(name); });
-}
-
-/// What it sets: what stands first, up to a place in memory; of most instructions one register.
-static ArrayRef<Operand> getResults(const Line &line) {
-  ArrayRef<Operand> operands = line.operands;
-  if (setsNothing(line) || operands.empty() || operands.front().isPlace)
-    return {};
-  return line.getPlace() ? operands.take_while([](const Operand &each) { return !each.isPlace; })
-                         : operands.take_front();
 }
 
 void Paths::findUses() {
@@ -40,7 +25,7 @@ void Paths::findUses() {
         uses[*operand.reg].push_back(at);
     if (line.guard)
       uses[*line.guard].push_back(at);
-    for (const Operand &result : getResults(line))
+    for (const Operand &result : line.getResults())
       if (result.reg)
         definitions[*result.reg].push_back(at);
   }
@@ -64,20 +49,26 @@ void Paths::run() {
 
 //===- Values -------------------------------------------------------------------------------===//
 
+Numbers Paths::getLanes() const {
+  int64_t first = firstThread % kLanes;
+  return first + threads <= kLanes ? getRun(first, first + threads - 1) : getRun(0, kLanes - 1);
+}
+
 Known Paths::get(const Operand &operand) const {
   if (operand.text.starts_with("%tid.x"))
-    return getRun(firstWarp * kLanes, (firstWarp + warps) * kLanes - 1);
+    return getRun(firstThread, firstThread + threads - 1);
   if (operand.text.starts_with("%laneid"))
-    return getRun(0, kLanes - 1);
+    return getLanes();
   if (operand.isShared)
     return Numbers{Numbers::Of::Shared, *operand.number, {}};
   if (!operand.reg)
     return operand.number ? Known(getNumber(*operand.number)) : std::nullopt;
-  const Value &value = values[*operand.reg];
+  const Value &value = operand.setBy ? made[*operand.setBy] : values[*operand.reg];
   if (!value.isSet)
     return std::nullopt;
+  Known known = assumed && assumed->reg == operand.reg ? assumed->known : value.known;
   int64_t offset = operand.number.value_or(0);
-  return offset ? add(value.known, getNumber(offset)) : value.known;
+  return offset ? add(known, getNumber(offset)) : known;
 }
 
 Known Paths::getPlace(const Line &line) const {
@@ -86,18 +77,25 @@ Known Paths::getPlace(const Line &line) const {
   return known && known->of == Numbers::Of::Shared ? known : std::nullopt;
 }
 
-void Paths::set(const Operand &result, Known known) {
+/// What it is more; whether it is.
+static bool grow(Paths::Value &value, const Known &known) {
+  Known both = value.isSet ? join(value.known, known) : known;
+  if (value.isSet && both == value.known)
+    return false;
+  if (value.isSet && ++value.changes > kPatience)
+    both = std::nullopt;
+  value.isSet = true;
+  value.known = std::move(both);
+  return true;
+}
+
+void Paths::set(unsigned at, const Operand &result, const Known &known) {
   if (!result.reg)
     return;
-  Value &value = values[*result.reg];
-  if (value.isSet)
-    known = join(value.known, known);
-  if (value.isSet && (known == value.known))
+  bool isMore = grow(made[at], known);
+  isMore |= grow(values[*result.reg], made[at].known);
+  if (!isMore)
     return;
-  if (value.isSet && ++value.changes > kPatience)
-    known = std::nullopt;
-  value.isSet = true;
-  value.known = std::move(known);
   for (unsigned use : uses[*result.reg])
     if (reached.test(use))
       work.push_back(use);
@@ -107,11 +105,12 @@ void Paths::set(const Operand &result, Known known) {
 /// may hold nothing before.
 bool Paths::isReady(const Line &line) const {
   auto isSet = [&](unsigned reg) { return values[reg].isSet || definitions[reg].empty(); };
-  ArrayRef<Operand> results = getResults(line);
+  auto isKnown = [&](const Operand &operand) {
+    return operand.setBy ? made[*operand.setBy].isSet : !operand.reg || isSet(*operand.reg);
+  };
+  ArrayRef<Operand> results = line.getResults();
   return (!line.guard || isSet(*line.guard)) &&
-         (results.empty() ||
-          all_of(ArrayRef(line.operands).drop_front(results.size()),
-                 [&](const Operand &operand) { return !operand.reg || isSet(*operand.reg); }));
+         (results.empty() || all_of(ArrayRef(line.operands).drop_front(results.size()), isKnown));
 }
 
 /// Whether its guard lets it be done.
@@ -131,10 +130,10 @@ void Paths::step(unsigned at) {
   if (isDone.value_or(true)) {
     if (line.target)
       reach(*line.target);
-    ArrayRef<Operand> results = getResults(line);
+    ArrayRef<Operand> results = line.getResults();
     Known known = results.size() == 1 ? compute(line) : std::nullopt;
     for (const Operand &result : results)
-      set(result, known);
+      set(at, result, known);
   }
   // A table of branches may go anywhere.
   if (line.is("brx"))
@@ -154,7 +153,8 @@ const Line *Paths::findComparison(unsigned predicate) const {
   return line.is("setp.") && line.operands.size() == 3 ? &line : nullptr;
 }
 
-/// What an operand is where a predicate holds, or does not.
+/// What an operand is where a predicate holds, or does not: it may be what is compared, or be made
+/// of that. Both are of one trip, since what is compared is set in one place.
 Known Paths::getIf(const Operand &operand, unsigned predicate, bool isSo) const {
   Known known = get(operand);
   const Line *line = findComparison(predicate);
@@ -162,9 +162,20 @@ Known Paths::getIf(const Operand &operand, unsigned predicate, bool isSo) const 
     return known;
   std::optional<Compare> asked = findCompare(line->mnemonic.split('.').second.split('.').first);
   Known number = get(line->operands[2]);
-  if (!asked || line->operands[1].reg != operand.reg || !number || !number->isOne())
+  std::optional<unsigned> compared = line->operands[1].reg;
+  if (!asked || !compared || !number || !number->isOne())
     return known;
-  return keepIf(known, isSo ? *asked : invert(*asked), number->base);
+  Known kept = keepIf(get(line->operands[1]), isSo ? *asked : invert(*asked), number->base);
+  if (compared == operand.reg)
+    return kept;
+  if (definitions[*operand.reg].size() != 1 || definitions[*compared].size() != 1)
+    return known;
+  const Line &maker = kernel.code[definitions[*operand.reg].front()];
+  bool isMadeOfIt = any_of(maker.operands, [&](const Operand &it) { return it.reg == compared; });
+  if (!isMadeOfIt || maker.guard || maker.getResults().size() != 1 || !kept)
+    return known;
+  SaveAndRestore<std::optional<Assumption>> saved(assumed, Assumption{*compared, *kept});
+  return compute(maker);
 }
 
 Known Paths::select(const Line &line) const {
@@ -226,7 +237,10 @@ Known Paths::compute(const Line &line) const {
   // Of two halves nothing is known.
   if (line.is("mov.") && line.operands.size() != 2)
     return std::nullopt;
-  if (line.is("mov.") || line.is("shfl.sync.idx.") || line.is("cvta.") || line.is("mapa."))
+  bool areWhole = firstThread % kLanes == 0 && threads % kLanes == 0;
+  if (line.is("shfl.sync.idx."))
+    return areWhole || !all ? in(1) : all->get(line.operands[0]);
+  if (line.is("mov.") || line.is("cvta.") || line.is("mapa."))
     return in(1);
   if (line.is("cvt."))
     return convert(line, in(1));

@@ -1,0 +1,41 @@
+"""The final code of a random schedule for the chip itself, read back by tile-check-isa: it keeps the
+protocol that it declares, and on AMD's chips it waits for what it reads."""
+
+from __future__ import annotations
+
+import re
+
+from schedule_writer import Case
+
+MARK = "final code: "
+# Of what tile-check-isa says of AMD's chips, what is known and not mended: stores of waves that write
+# the same at one place, and counters to which no run comes.
+KNOWN = re.compile(
+    r"'ds_(write|store)_b128': wave \d+ writes byte \d+ of LDS, which wave \d+ writes by"
+    r"|the metadata declares counters at byte \d+; in no run of the code anybody (arrives|waits)"
+    r"|not decided: "
+)
+
+
+def is_told_by(what: str) -> bool:
+    return MARK in what
+
+
+def target_of(chip: str) -> str:
+    return f"{'amdgpu' if chip.startswith('gfx') else 'nvptx'}:{chip}"
+
+
+def find_problem(kernel, args, case: Case) -> str:
+    """What is wrong with the code, or nothing. A wait that is stronger than it need be is LLVM's;
+    where the checker cannot tell, it says so."""
+    import isa  # of test/python
+
+    import kiln
+
+    try:
+        made = kernel.compile(*args, target=target_of(case.chip), _pipeline="stop-after=asm")
+    except kiln.CompileError as error:
+        return f"{MARK}none, but for the emulated chip: {error}"
+    said = isa.find_problem(made.asm.encode(), allow_strong=True)
+    is_known = all(KNOWN.search(line) for line in said.splitlines())
+    return "" if is_known else f"{MARK}{said}"
