@@ -35,7 +35,7 @@ def compiled(name: str, chip: str, width: int):
     if name == "attention_by_waves":
         kernel, constants = pinned_kernels.attention_by_waves, pinned_kernels.heads_of(width)
         return kernel.compile(*lying(512, width), 512, 1, **constants, target=target)
-    constants = {"PROGRAMS": SKEWED[chip]} if chip in SKEWED else {}
+    constants = {} if name == "gemm_through_registers" else {"PROGRAMS": SKEWED[chip]}
     if name == "gemm_interleaved":
         constants["INTERLEAVE"] = pinned_kernels.INTERLEAVED[chip]
     kernel = getattr(pinned_kernels, name)
@@ -44,7 +44,7 @@ def compiled(name: str, chip: str, width: int):
 
 KERNELS = [
     *((name, chip, 0) for name in ("gemm_skewed", "gemm_interleaved") for chip in SKEWED),
-    ("gemm_through_registers", "gfx1201", 0),
+    *(("gemm_through_registers", chip, 0) for chip in (*SKEWED, "gfx1201")),
     # Not heads of 128 on gfx942: addresses go through scalar and vector registers and accumulators.
     *(("attention_by_waves", *each) for each in ATTENTION if each != ("gfx942", 128)),
 ]

@@ -317,6 +317,19 @@ TEST(Replay, PartsOfRegistersAreComputedWith) {
   EXPECT_NE(runWith("  v_mov_b32_e32 v2, 0\n  v_mov_b16_e32 v2.h, v1.l\n", "gfx1100"), "");
 }
 
+/// Of a register that holds an address one half may be written, and then that half alone is known.
+TEST(Replay, HalvesAreKnownApart) {
+  auto runWith = [](const std::string &half) {
+    return run("  s_getpc_b64 s[6:7]\n  v_mov_b32_e32 v4, s6\n  v_mov_b16_e32 v4.h, 0\n"
+               "  v_lshlrev_b32_e32 v2, 2, v0\n  v_mov_b32_e32 v5, 0\n  v_mov_b16_e32 v5.l, " +
+                   half + "\n  v_or_b32_e32 v2, v2, v5\n  ds_store_b32 v2, v0\n",
+               "gfx1100");
+  };
+  EXPECT_EQ(runWith("v4.h"), "");
+  EXPECT_THAT(runWith("v4.l"), HasSubstr("follows from numbers that are known, got one by "
+                                         "'s_getpc_b64'"));
+}
+
 /// Each thread of 256 reads the word that it wrote if v4 is what it should be, v7; else one that
 /// another wave has written.
 static std::string readIfEqual(const std::string &body, const std::string &chip) {
