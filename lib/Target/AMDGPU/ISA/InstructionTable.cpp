@@ -351,7 +351,7 @@ static constexpr std::pair<StringLiteral, Operation> atomics[] = {
 
 /// Without what says how it is encoded.
 static StringRef getName(StringRef mnemonic) {
-  for (StringRef encoding : {"_e32", "_e64", "_dpp", "_sdwa", "_e64_dpp"})
+  for (StringRef encoding : {"_dpp", "_sdwa", "_e32", "_e64"})
     mnemonic.consume_back(encoding);
   return mnemonic;
 }
