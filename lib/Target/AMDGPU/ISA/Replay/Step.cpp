@@ -116,14 +116,11 @@ static Part makePart(Operation operation, StringRef mnemonic, ArrayRef<Operand> 
   part.arithmetic = getArithmetic(operation, getNumberType(mnemonic));
   // The scalar unit's has the first bit and how many in one operand.
   if (instruction.isScalar && inputs.size() == 2 &&
-      (operation == Operation::ExtractBits || operation == Operation::ExtractBitsSigned)) {
+      (operation == Operation::ExtractBits || operation == Operation::ExtractBitsSigned))
     part.arithmetic =
-        getArithmetic(operation == Operation::ExtractBits ? Operation::ExtractBitsWide
-                                                          : Operation::ExtractBitsSignedWide,
+        getArithmetic(operation == Operation::ExtractBits ? Operation::ExtractBitsPacked
+                                                          : Operation::ExtractBitsSignedPacked,
                       instruction.type);
-    part.arithmetic.isWide = false;
-    part.arithmetic.wideInputs = 0;
-  }
   if (part.inputs.size() < part.arithmetic.inputs)
     part.arithmetic = {};
   return part;
