@@ -106,3 +106,14 @@ def in_loops(lines):
         at = int(re.match(r"line (\d+)", what)[1]) - 1
         if at in inside or not re.search(r"no barrier|behind what tells", what):
             yield what, broken
+
+
+def not_of_lds(lines, broken):
+    """Those of mutants that leave what waits for accesses to LDS as it is, or drop what waits for loads
+    as well."""
+    for what, code in broken:
+        line = lines[int(re.match(r"line (\d+)", what)[1]) - 1]
+        waits = line.strip().startswith("s_waitcnt")
+        weakens_lds = re.search(r"lgkmcnt\((?!0\))", what)
+        if not waits or ("vmcnt" in line and not weakens_lds):
+            yield what, code

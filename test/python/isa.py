@@ -8,6 +8,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from amd_opcodes import unknown
+
 import kiln
 from kiln import _native
 
@@ -55,9 +57,11 @@ def is_open(problem: str) -> bool:
 
 
 def check(assembly: bytes, allow_strong: bool = False) -> bytes:
-    """Fails if anything is wrong; gives what is printed."""
+    """Fails if anything is wrong, or an opcode has no entry; gives what is printed."""
     printed, problem = read_back(assembly, allow_strong)
     assert not problem, problem
+    strange = unknown(assembly)
+    assert not strange, f"expected an entry in amd_opcodes.py of {', '.join(strange)}"
     return printed
 
 

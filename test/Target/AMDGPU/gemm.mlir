@@ -3,9 +3,14 @@
 // RUN: grep -v "#ASM" %t.s | FileCheck %s
 // RUN: tile-check-isa --figures %t.s | FileCheck %s --check-prefix=FIGURES
 // RUN: python3 %S/Inputs/isa-mutants.py tile-check-isa %t.s 30 | FileCheck %s --check-prefix=MUTANTS
-// Of the whole code each barrier is looked for, not of the loop alone. Three may go:
-// those behind the last trip that reads slot 1, and in front of the next program, which fills slot 0
-// first and comes to as many again before it fills slot 1.
+// Of the whole code each barrier is looked for, not of the loop alone. Three may go, one and all: the
+// two behind the last trip that reads slot 1, which keep the groups in turns, and the one in front of
+// the next program. The waves that lag have passed one barrier more at the same instruction; an access
+// is ordered with a later one of the other group if its wave has a barrier less to pass, and one more.
+// Say the last reads of slot 1 stand behind c barriers, c + 1 of those that lag. Without the three
+// there is the one at which the leading group waits for the other, behind it both have passed c + 1,
+// and the one behind the first loads: slot 1 is filled again behind c + 2 at the least, and those that
+// lag have told of their reads by then. Slot 0 is read in the trip before, two barriers earlier.
 // RUN: python3 %S/Inputs/order-mutants.py tile-check-isa %t.s barriers=12 loose=3 | FileCheck %s --check-prefix=MUTANTS
 // Waves lag behind others whatever else stands beside the barriers at which they part and meet again.
 // RUN: sed 's/^\ts_barrier/\ts_mov_b32 s101, 0\n&/' %t.s > %t.beside.s

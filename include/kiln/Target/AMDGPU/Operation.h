@@ -28,12 +28,14 @@ enum class Operation {
   SubtractWithBorrowReversed,
   Multiply,
   MultiplyShort,
+  Multiply24,
   MultiplySigned24,
   MultiplyHigh,
   MultiplyHighSigned,
   MultiplyHigh24,
   MultiplyWide,
   MultiplyAdd,
+  MultiplyAdd24,
   MultiplyAddSigned24,
   MultiplyAddWide,       ///< numbers of 32 bits to one of 64
   MultiplyAddWideSigned, ///< with signs
@@ -86,6 +88,8 @@ enum class Operation {
   IsBitSet,
   ExtractBits,
   ExtractBitsSigned,
+  ExtractBitsPacked,
+  ExtractBitsSignedPacked,
   ExtractBitsWide,
   ExtractBitsSignedWide,
   InsertBits,

@@ -159,7 +159,7 @@ static constexpr std::pair<StringLiteral, Operation> operations[] = {
     {"sub_co_ci_u32", Operation::SubtractWithBorrow},
     {"subbrev_co_u32", Operation::SubtractWithBorrowReversed},
     {"subrev_co_ci_u32", Operation::SubtractWithBorrowReversed},
-    {"mul_u32_u24", Operation::Multiply},
+    {"mul_u32_u24", Operation::Multiply24},
     {"mul_i32", Operation::Multiply},
     {"mul_lo_u32", Operation::Multiply},
     {"mulk_i32", Operation::MultiplyShort},
@@ -168,7 +168,7 @@ static constexpr std::pair<StringLiteral, Operation> operations[] = {
     {"mul_hi_i32", Operation::MultiplyHighSigned},
     {"mul_hi_u32_u24", Operation::MultiplyHigh24},
     {"mul_u64", Operation::MultiplyWide},
-    {"mad_u32_u24", Operation::MultiplyAdd},
+    {"mad_u32_u24", Operation::MultiplyAdd24},
     {"mad_i32_i24", Operation::MultiplyAddSigned24},
     {"mad_u64_u32", Operation::MultiplyAddWide},
     {"mad_co_u64_u32", Operation::MultiplyAddWide},
@@ -351,7 +351,7 @@ static constexpr std::pair<StringLiteral, Operation> atomics[] = {
 
 /// Without what says how it is encoded.
 static StringRef getName(StringRef mnemonic) {
-  for (StringRef encoding : {"_e32", "_e64", "_dpp", "_sdwa", "_e64_dpp"})
+  for (StringRef encoding : {"_dpp", "_sdwa", "_e32", "_e64"})
     mnemonic.consume_back(encoding);
   return mnemonic;
 }

@@ -86,6 +86,11 @@ static Range multiply(Range a, Range b) {
       product.ones = getOnes(other) << llvm::countr_zero(getOnes(bit));
   return product;
 }
+/// Of the lower 24 bits of numbers that have no others.
+static Range multiply24(Range a, Range b) {
+  constexpr uint64_t kMost = 0xffffff;
+  return a.high <= kMost && b.high <= kMost ? multiply(a, b) : Range();
+}
 static Range shiftLeft(Range value, Range by) {
   if (by.low != by.high)
     return {};
@@ -207,6 +212,8 @@ static Range evaluateTwo(Operation operation, Range a, Range b) {
     return add(a, b);
   case Operation::Multiply:
     return multiply(a, b);
+  case Operation::Multiply24:
+    return multiply24(a, b);
   case Operation::And:
     return bitAnd(a, b);
   case Operation::AndNot:
@@ -277,8 +284,8 @@ static Range evaluateThree(Operation operation, Range a, Range b, Range c, unsig
     return add(add(a, b), c);
   case Operation::XorAdd:
     return add(bitXor(a, b), c);
-  case Operation::MultiplyAdd:
-    return add(multiply(a, b), c);
+  case Operation::MultiplyAdd24:
+    return add(multiply24(a, b), c);
   case Operation::ExtractBits:
     return extract(a, b, c);
   // Bits of the second operand where the first has ones, of the third elsewhere.

@@ -29,8 +29,8 @@ struct WaitState {
   std::map<unsigned, unsigned> ages[kNumCounters];
   std::map<unsigned, LDSAccess> lds;
   Ranges ranges;
-  /// Between the halves of a split barrier.
-  bool signalled = false;
+  /// Between the halves of a split barrier, on some way and on all.
+  bool signalled = false, surelySignalled = false;
   bool reached = false;
 };
 

@@ -64,11 +64,11 @@ void WaitCheck::issue(WaitState &state, unsigned at) const {
       complete(state, at, counter, 0);
     state.ranges = {};
   } else if (instruction.kind == Kind::Barrier || instruction.kind == Kind::BarrierSignal) {
-    state.signalled = instruction.kind == Kind::BarrierSignal;
+    state.signalled = state.surelySignalled = instruction.kind == Kind::BarrierSignal;
     if (!lags.alone.count(at))
       meet(state);
   } else if (instruction.kind == Kind::BarrierWait) {
-    state.signalled = false;
+    state.signalled = state.surelySignalled = false;
   } else if (auto parting = lags.rounds.find(at); parting != lags.rounds.end()) {
     for (unsigned round = 0; round < parting->second; ++round)
       meet(state);
@@ -79,13 +79,11 @@ void WaitCheck::issue(WaitState &state, unsigned at) const {
     if (instruction.isLook)
       meet(state, /*ifTold=*/true);
     auto &ages = state.ages[unsigned(*counter)];
-    for (auto it = ages.begin(); it != ages.end();) {
-      it->second = std::min(it->second + 1, kOldest);
-      // Of what fills no register, and is not of LDS, only a wait may ask.
-      bool isForgotten = it->second > kernel.getCounterLimit(*counter) &&
-                         !kernel.code[it->first].result && !state.lds.count(it->first);
-      it = isForgotten ? ages.erase(it) : std::next(it);
-    }
+    for (auto &[other, age] : ages)
+      age = std::min(age + 1, kOldest);
+    // No counter counts further: the access was issued when there was room for one more. LLVM goes
+    // by it as well.
+    complete(state, at, *counter, kernel.getCounterLimit(*counter));
     ages[at] = 0;
     if (auto access = getLDSAccess(instruction, state)) {
       // Of two rounds through a loop, the places of both count.
@@ -167,6 +165,12 @@ std::string WaitCheck::findProblem(const WaitState &state, unsigned at) const {
       if (!access.done)
         return formatv("expected a wait for '{0}' of line {1} before an arrival tells of it",
                        kernel.code[other].mnemonic, line(other));
+  // Nobody's barrier ends without this wave.
+  if (instruction.kind == Kind::BarrierWait && !state.surelySignalled)
+    return "expected this wave to signal a barrier before it waits for it";
+  bool isSignal = instruction.kind == Kind::BarrierSignal || instruction.kind == Kind::Barrier;
+  if (isSignal && state.signalled)
+    return "expected a wait for the barrier that is signalled already";
   if (state.signalled && !kernel.isOneWave() && getLDSAccess(instruction, state))
     return "expected no access to LDS between the halves of a barrier";
   return "";
@@ -247,8 +251,10 @@ bool WaitCheck::join(WaitState &into, const WaitState &from, bool widen) const {
     into.reached = true;
     return true;
   }
-  bool changed = into.ranges.join(from.ranges, widen, bounds) || into.signalled < from.signalled;
+  bool changed = into.ranges.join(from.ranges, widen, bounds) || into.signalled < from.signalled ||
+                 into.surelySignalled > from.surelySignalled;
   into.signalled |= from.signalled;
+  into.surelySignalled &= from.surelySignalled;
   for (unsigned counter = 0; counter < kNumCounters; ++counter)
     for (auto [at, age] : from.ages[counter]) {
       auto [it, isNew] = into.ages[counter].try_emplace(at, age);

@@ -4,6 +4,7 @@
 #define KILN_TEST_TARGET_AMDGPU_ISA_KERNELS_H
 
 #include "kiln/Target/AMDGPU/ISA.h"
+#include "kiln/Target/AMDGPU/Replay.h"
 #include "kiln/Target/AMDGPU/Waits.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
@@ -51,6 +52,19 @@ inline std::string replaced(std::string text, const std::string &from, const std
 inline amdgcn::KernelCode parseKernel(const std::string &text) {
   auto kernels = llvm::cantFail(amdgcn::parseISA(text));
   return kernels.front();
+}
+
+/// What the runs of a kernel find, one that they come to the end of.
+inline std::string run(const std::string &body, const std::string &chip = "gfx942",
+                       unsigned threads = 256) {
+  amdgcn::ReplayResult result = amdgcn::replay(parseKernel(inKernel(body, chip, threads)));
+  EXPECT_GT(result.runs, 0u);
+  std::string all = textOf(result.problems);
+  // What is right is come to, and to its end.
+  EXPECT_EQ(result.cutShort, 0u);
+  if (all.empty())
+    EXPECT_EQ(result.missed, 0u);
+  return all;
 }
 
 /// A tile goes from global memory by registers to LDS and on to matrix instructions, the next one

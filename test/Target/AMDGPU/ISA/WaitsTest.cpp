@@ -235,6 +235,32 @@ TEST(Waits, LoadsOverLoads) {
   EXPECT_EQ(check(replaced(body, "s[4:5]\n", "s[4:5]\n" + other), "gfx1201"), "");
 }
 
+/// A counter counts no further than to so many, so that behind as many others an access is done.
+TEST(Waits, CountersHoldSoMany) {
+  constexpr unsigned kMore = 200, kAny = ~0u;
+  struct {
+    const char *chip, *load, *other, *use;
+    unsigned most;
+  } cases[] = {{"gfx942", "buffer_load_dword v4, v1, s[4:7], 0 offen",
+                "buffer_store_short v5, v1, s[4:7], 0 offen", "v_mov_b32_e32 v4, 0", 63},
+               {"gfx942", "ds_read_b32 v4, v1", "ds_read_b32 v5, v2", "v_mov_b32_e32 v6, v4", 15},
+               {"gfx1201", "ds_load_b32 v4, v1", "ds_load_b32 v5, v2", "v_mov_b32_e32 v6, v4", 63},
+               // A counter of their own, and one that says nothing of the order.
+               {"gfx1201", "buffer_load_b32 v4, v1, s[4:7], null offen",
+                "buffer_store_b16 v5, v1, s[4:7], null offen", "v_mov_b32_e32 v4, 0", kAny},
+               {"gfx1201", "s_load_b32 s9, s[0:1], 0x0", "s_load_b32 s10, s[0:1], 0x0",
+                "s_mov_b32 s9, 0", kAny}};
+  for (const auto &[chip, load, other, use, most] : cases)
+    for (unsigned count : {0u, std::min(most, kMore) - 1, std::min(most, kMore)}) {
+      std::string body = std::string("\t") + load + "\n";
+      for (unsigned number = 0; number < count; ++number)
+        body += std::string("\t") + other + "\n";
+      std::string found = check(body + "\t" + use + "\n", chip, 64);
+      EXPECT_EQ(found.find(std::to_string(count + 1) + ": ") == std::string::npos, count >= most)
+          << load << ", " << count << " more: " << found;
+    }
+}
+
 TEST(Waits, MasksAreRegisters) {
   std::string load = "\ts_load_b64 vcc, s[0:1], 0x0\n", wait = "\ts_wait_kmcnt 0x0\n";
   for (const char *use :
@@ -251,6 +277,14 @@ TEST(Waits, NothingBetweenHalvesOfABarrier) {
   std::string signal = "  s_barrier_signal -1\n";
   std::string early = replaced(kSplitCounters, signal, signal + "  ds_load_b128 v[24:27], v1\n");
   EXPECT_THAT(check(early, "gfx1201"), HasSubstr("between the halves of a barrier"));
+  // It ends when all waves have signalled, this one as well, and once.
+  EXPECT_THAT(check(replaced(kSplitCounters, signal, ""), "gfx1201"),
+              HasSubstr("expected this wave to signal a barrier before it waits for it"));
+  EXPECT_THAT(check(replaced(kSplitCounters, signal, signal + signal), "gfx1201"),
+              HasSubstr("expected a wait for the barrier that is signalled already"));
+  std::string branch = "  s_cbranch_scc0 .LBB0_9\n" + signal + ".LBB0_9:\n";
+  EXPECT_THAT(check(replaced(kSplitCounters, signal, branch), "gfx1201"),
+              HasSubstr("expected this wave to signal"));
 }
 
 /// The problems of a function `f` and of a kernel that calls it.

@@ -5,8 +5,9 @@
 
 LEAST is how many mutants there must be (test/Inputs/order_mutants.py). Looks count from one. Of those
 that a regular expression PASSES names nothing is asked, for they break nothing; the test that names
-them says why. With `barriers` only these are left out, each of just so many, of which just LOOSE break
-nothing. Prints `N mutants refused`, or each that passed.
+them says why. With `barriers` only these are left out, each of just so many. Of just LOOSE one may go,
+and then so may all of these: what they order the others order, each of which is needed then, too.
+Prints `N mutants refused`, or each that passed.
 """
 
 import re
@@ -22,13 +23,19 @@ def expect_barriers(command, source, count, loose):
     if len(places) != count:
         raise SystemExit(f"expected {count} barriers, got {len(places)}")
 
-    passing = [
-        at + 1
-        for at in places
-        if not refusal(command, "\n".join([*order_mutants.without(lines, at), ""]))
-    ]
-    if refusal(command, source) or len(passing) != loose:
-        raise SystemExit(f"expected {loose} barriers that may go, got those of lines {passing}")
+    def is_proven(gone):
+        left = [line for at, line in enumerate(lines) if at not in gone]
+        return not refusal(command, "\n".join([*left, ""]))
+
+    passing = {at for at in places if is_proven({at})}
+    spelled = sorted(at + 1 for at in passing)
+    if not is_proven(set()) or len(passing) != loose:
+        raise SystemExit(f"expected {loose} barriers that may go, got those of lines {spelled}")
+    if not is_proven(passing):
+        raise SystemExit(f"expected others to order what those of lines {spelled} do")
+    needless = [at + 1 for at in places if at not in passing and is_proven(passing | {at})]
+    if needless:
+        raise SystemExit(f"expected each that is left to be needed, got those of lines {needless}")
     print(f"{count - loose} mutants refused")
 
 

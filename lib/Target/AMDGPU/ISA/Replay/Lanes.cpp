@@ -201,15 +201,18 @@ void Wave::computeVector(const Step &step, const Part &part, Cause own) {
   const Words &before = getVector(part.result->file, part.result->first);
   Words low, high;
   setCause(low, part.inputs);
-  if (part.keepsOthers) {
-    isUniform &= before.isUniform;
-    if (before.cause) {
-      low.cause = low.cause ? low.cause : before.cause;
-      low.named |= before.named;
-    }
-  }
   if (takesMask && getCause(step.mask) && !low.cause)
     low.cause = cause, low.named = ~uint64_t(0);
+  const uint32_t written = maskTrailingOnes<uint32_t>(part.bits) << part.shift;
+  low.namedBits = low.cause ? written : 0;
+  if (part.keepsOthers) {
+    isUniform &= before.isUniform;
+    if (uint32_t kept = before.cause ? before.namedBits & ~written : 0) {
+      low.cause = low.cause ? low.cause : before.cause;
+      low.named |= before.named;
+      low.namedBits |= kept;
+    }
+  }
   high.cause = low.cause;
   high.named = low.named;
   low.isUniform = high.isUniform = isUniform;
@@ -227,7 +230,6 @@ void Wave::computeVector(const Step &step, const Part &part, Cause own) {
     in[3] = takesMask ? taken >> first & 1 : step.table;
     uint64_t value = selects ? in[in[3] ? 1 : 0] : arithmetic.compute(in);
     if (part.bits < 32) {
-      uint64_t written = maskTrailingOnes<uint64_t>(part.bits) << part.shift;
       uint64_t kept = part.keepsOthers ? before.get(first) & ~written : 0;
       value = (value << part.shift & written) | kept;
     }
@@ -346,6 +348,7 @@ bool Wave::computeSpecial(const Step &step, Cause own) {
     Cause cause = getCause(part.inputs[0]);
     words.cause = cause ? cause : kept ? words.cause : 0;
     words.named = cause ? kept | bit : kept;
+    words.namedBits = UINT32_MAX;
     setVector(*part.result, part.result->first, words, /*inAll=*/true);
     return true;
   }

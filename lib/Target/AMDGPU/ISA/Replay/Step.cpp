@@ -46,8 +46,7 @@ static uint64_t hashName(StringRef name) {
 
 /// Numbers that are negated or taken without their sign first: bits of the modifier that stands in
 /// front of each.
-static void readModifiers(const Instruction &instruction, Part &part) {
-  ArrayRef<Operand> operands = instruction.operands;
+static void readModifiers(ArrayRef<Operand> operands, const NumberType &type, Part &part) {
   unsigned input = 0;
   bool isKnown = true;
   for (size_t at = 0; at < operands.size(); ++at) {
@@ -60,7 +59,7 @@ static void readModifiers(const Instruction &instruction, Part &part) {
       continue;
     uint64_t bits = uint64_t(*operand.number);
     bool isOfInput = at + 1 < operands.size() && isInput(operands[at + 1]);
-    if (isOfInput && input < part.inputs.size() && bits < 4 && instruction.type.kind == 'f') {
+    if (isOfInput && input < part.inputs.size() && bits < 4 && type.kind == 'f') {
       part.inputs[input].isNegated = bits & 1;
       part.inputs[input].isAbsolute = bits & 2;
     } else {
@@ -83,20 +82,23 @@ static uint64_t readHalves(const Instruction &instruction) {
   return halves;
 }
 
-static void readPattern(const Instruction &instruction, Step &step) {
-  SmallVector<uint64_t> modifiers;
-  for (const Operand &operand : instruction.operands) {
-    if (isInput(operand))
-      modifiers.clear();
-    else if (operand.isModifier)
-      modifiers.push_back(uint64_t(operand.number.value_or(0)));
-  }
-  if (modifiers.size() < 4)
-    return;
-  step.pattern = modifiers[0];
-  step.rows = modifiers[1];
-  step.banks = modifiers[2];
-  step.zeroesOthers = modifiers[3];
+/// Which lanes operands come from stands behind all else: in gfx10 and later with whether lanes
+/// that are off give anything. What is in front of it is given back.
+static ArrayRef<Operand> readPattern(const Instruction &instruction, unsigned generation,
+                                     Step &step) {
+  ArrayRef<Operand> operands = instruction.operands;
+  auto get = [](const Operand &operand) { return uint64_t(operand.number.value_or(0)); };
+  size_t count = generation >= 10 ? 5 : 4;
+  ArrayRef<Operand> pattern = operands.take_back(count);
+  // Of eight lanes by a number each, which Kiln does not use.
+  if (pattern.size() < count ||
+      !all_of(pattern, [](const Operand &each) { return each.isModifier; }))
+    return operands;
+  step.pattern = get(pattern[0]);
+  step.rows = get(pattern[1]);
+  step.banks = get(pattern[2]);
+  step.zeroesOthers = get(pattern[3]);
+  return operands.drop_back(count);
 }
 
 static Part makePart(Operation operation, StringRef mnemonic, ArrayRef<Operand> inputs,
@@ -114,14 +116,11 @@ static Part makePart(Operation operation, StringRef mnemonic, ArrayRef<Operand> 
   part.arithmetic = getArithmetic(operation, getNumberType(mnemonic));
   // The scalar unit's has the first bit and how many in one operand.
   if (instruction.isScalar && inputs.size() == 2 &&
-      (operation == Operation::ExtractBits || operation == Operation::ExtractBitsSigned)) {
+      (operation == Operation::ExtractBits || operation == Operation::ExtractBitsSigned))
     part.arithmetic =
-        getArithmetic(operation == Operation::ExtractBits ? Operation::ExtractBitsWide
-                                                          : Operation::ExtractBitsSignedWide,
+        getArithmetic(operation == Operation::ExtractBits ? Operation::ExtractBitsPacked
+                                                          : Operation::ExtractBitsSignedPacked,
                       instruction.type);
-    part.arithmetic.isWide = false;
-    part.arithmetic.wideInputs = 0;
-  }
   if (part.inputs.size() < part.arithmetic.inputs)
     part.arithmetic = {};
   return part;
@@ -237,20 +236,22 @@ Step kiln::amdgcn::makeStep(const Instruction &instruction, unsigned generation)
     if (written.file == 's' && instruction.kind == Kind::Other &&
         (!result || !(written == *result) || instruction.relations))
       step.masks.push_back(written);
+  // What stays where no lane gives anything is not computed with.
+  auto first = find_if(instruction.operands, isInput);
+  if (instruction.permutesLanes && first != instruction.operands.end() && first->isTied &&
+      !step.first.inputs.empty())
+    step.first.inputs.erase(step.first.inputs.begin());
   step.mask.registers = kMet;
   bool takesMask = operation == Operation::SelectLanes || operation == Operation::AddWithCarry ||
                    operation == Operation::SubtractWithBorrow ||
                    operation == Operation::SubtractWithBorrowReversed;
   if (takesMask && step.first.inputs.size() > 2)
     step.mask = step.first.inputs.pop_back_val();
-  if (instruction.permutesLanes) {
-    readPattern(instruction, step);
-    // What stays where no lane gives anything.
-    if (!step.first.inputs.empty() && step.first.inputs.size() > step.first.arithmetic.inputs)
-      step.first.inputs.erase(step.first.inputs.begin());
-  } else if (!takesParts(instruction)) {
-    readModifiers(instruction, step.first);
-  }
+  ArrayRef<Operand> own = instruction.operands;
+  if (instruction.permutesLanes)
+    own = readPattern(instruction, generation, step);
+  if (!takesParts(instruction))
+    readModifiers(own, instruction.type, step.first);
   if (takesParts(instruction))
     readParts(instruction, generation, step.first);
   return step;

@@ -3,6 +3,7 @@
 #define KILN_LIB_TARGET_AMDGPU_ISA_REPLAY_STEP_H
 
 #include "Arithmetic.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace kiln::amdgcn {
 
@@ -18,6 +19,7 @@ struct Input {
   unsigned shift = 0, bits = 32;
   bool isSigned = false;
   bool isVector() const { return registers && registers->file != 's'; }
+  uint32_t getBits() const { return llvm::maskTrailingOnes<uint32_t>(bits) << shift; }
 };
 
 /// One of the two halves of an instruction, or all of it.

@@ -69,7 +69,7 @@ Cause Wave::getCause(const Input &input) const {
       continue;
     }
     const Words &words = getVector(input.registers->file, number);
-    if (words.cause && (words.named & getExec()))
+    if (words.cause && (words.named & getExec()) && (words.namedBits & input.getBits()))
       return words.cause;
   }
   return 0;
@@ -86,7 +86,7 @@ void Wave::setCause(Words &words, ArrayRef<Input> inputs, Cause own) const {
       uint64_t named = ~uint64_t(0);
       if (input.isVector()) {
         const Words &from = getVector(input.registers->file, number);
-        cause = from.cause;
+        cause = from.namedBits & input.getBits() ? from.cause : 0;
         named = from.named;
       }
       if (!cause || !(named & getExec()))
@@ -115,6 +115,7 @@ void Wave::setVector(const Registers &file, unsigned number, const Words &words,
   if (!exec)
     return;
   uint64_t kept = to.cause ? to.named & ~exec : 0, set = words.cause ? words.named & exec : 0;
+  to.namedBits = (set ? words.namedBits : 0) | (kept ? to.namedBits : 0);
   to.cause = set ? words.cause : kept ? to.cause : 0;
   to.named = kept | set;
   if (to.isUniform && words.isUniform && to.lanes[0] == words.lanes[0])

@@ -18,9 +18,10 @@ using Cause = uint32_t;
 struct Words {
   std::array<uint32_t, kMostLanes> lanes = {};
   bool isUniform = true;
-  /// Of the lanes whose words follow from one.
+  /// Of the lanes whose words follow from one, and of these bits of them.
   Cause cause = 0;
   uint64_t named = ~uint64_t(0);
+  uint32_t namedBits = UINT32_MAX;
   uint32_t get(unsigned lane) const { return lanes[isUniform ? 0 : lane]; }
 };
 
