@@ -1,0 +1,308 @@
+// Makes clauses of broken limits.
+#include "Lessons.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace kiln::schedule;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+
+static std::optional<int64_t> findPinnedCount(const Problem &problem, const Steady &steady,
+                                              unsigned end) {
+  for (auto [op, its] : llvm::enumerate(problem.ops))
+    if (its.pins.inFlight && steady.getChainEnd(op) == end)
+      return its.pins.inFlight;
+  return std::nullopt;
+}
+
+static bool isChainEnd(const Problem &problem, const Steady &steady, unsigned op) {
+  return problem.ops[op].completion == Completion::Counted && steady.getChainEnd(op) == op;
+}
+
+static void setCount(const Steady &steady, Solution &solution, unsigned end, int64_t count) {
+  for (auto [op, placement] : llvm::enumerate(solution.ops))
+    if (placement.inFlight && steady.getChainEnd(op) == end)
+      placement.inFlight = count;
+}
+
+/// Held work goes on for more trips where others of its counter would hold up the wait.
+static void holdLonger(const Problem &problem, Solution &solution, unsigned end) {
+  while (true) {
+    Steady steady(problem, solution);
+    if (!steady.isHeld(end) || !problem.isLoop || findPinnedCount(problem, steady, end) ||
+        !steady.findLateWork(end))
+      return;
+    const Counter &counter = problem.counters[problem.ops[end].counter];
+    int64_t most = counter.limit.value_or(kMostTrips), count = *solution.ops[end].inFlight;
+    if (count >= most)
+      return;
+    setCount(steady, solution, end,
+             std::min<int64_t>(most, count + steady.getStarts(end).size()));
+  }
+}
+
+void kiln::schedule::completeCounts(const Problem &problem, Solution &solution) {
+  setMostInFlight(problem, solution);
+  Steady steady(problem, solution);
+  for (unsigned op = 0; op < problem.ops.size(); ++op)
+    if (isChainEnd(problem, steady, op))
+      holdLonger(problem, solution, op);
+  setLeastDepths(problem, solution);
+  // Slots that the interval does not ask for may keep roles from waiting for one another.
+  for (size_t round = 0; round < problem.ops.size(); ++round) {
+    Steady counted(problem, solution);
+    std::optional<Violation> found = findDeadlock(problem, solution, counted);
+    if (!found || !found->leastDepth || !found->op)
+      return;
+    unsigned op = *found->op;
+    if (problem.isContinued(op) || problem.ops[op].pins.depth ||
+        *found->leastDepth <= solution.ops[op].depth)
+      return;
+    solution.ops[op].depth = *found->leastDepth;
+  }
+}
+
+//===- Facts --------------------------------------------------------------------------------===//
+
+/// The ops whose order and stages say where the wait for a chain's last op stands, and what it
+/// sees.
+void Lessons::addWait(Facts &facts, unsigned end) const {
+  facts.insert(end);
+  for (unsigned start : steady.getStarts(end))
+    facts.insert(start);
+  for (const Dependence &each : problem.dependences)
+    if (each.from == end && each.kind != Dependence::Chain && !steady.crossesRoles(each))
+      facts.insert(each.to);
+}
+
+/// That these ops of one role stand as they do, or else.
+void Lessons::addFacts(const Facts &facts, SmallVectorImpl<Term> &unless) {
+  SmallVector<unsigned> sequence(facts.begin(), facts.end());
+  llvm::sort(sequence, [&](unsigned x, unsigned y) {
+    return solution.ops[x].order < solution.ops[y].order;
+  });
+  for (auto [one, other] : llvm::zip(sequence, llvm::drop_begin(sequence))) {
+    unless.push_back(smt.negate(model.isBefore(one, other)));
+    int64_t stages = solution.ops[one].stage - solution.ops[other].stage;
+    unless.push_back(smt.negate(model.isBehind(one, other, stages)));
+  }
+}
+
+/// That an op begins its role's trips, or else.
+void Lessons::addFirst(unsigned first, SmallVectorImpl<Term> &unless) {
+  for (unsigned op : steady.getSequence(solution.ops[first].role).drop_front())
+    unless.push_back(smt.negate(model.isBefore(first, op)));
+}
+
+/// Whether work is held for trips that a smaller count would not hold it for.
+bool Lessons::isHeldFurther(unsigned end) const {
+  return steady.isHeld(end) && problem.isLoop && !findPinnedCount(problem, steady, end) &&
+         *solution.ops[end].inFlight > steady.countLater(end);
+}
+
+/// Whether no other count would have had an event earlier, but for those that explain() looks at.
+bool Lessons::isCertain(const DoneEvent &event) const {
+  return event.kind != DoneEvent::Seen || event.wait == steady.getChainEnd(event.of) ||
+         !steady.isHeld(event.wait) || findPinnedCount(problem, steady, event.wait).has_value();
+}
+
+/// What else would be if something were not known to be done as late as this.
+void Lessons::explain(const DoneEvent &event, SmallVectorImpl<Term> &unless) {
+  if (event.kind == DoneEvent::Latency || event.kind == DoneEvent::Used)
+    return;
+  unsigned end = steady.getChainEnd(event.of);
+  Facts facts;
+  addWait(facts, end);
+  if (event.kind == DoneEvent::Seen)
+    addWait(facts, event.wait);
+  else
+    facts.insert(event.op);
+  addFacts(facts, unless);
+  if (event.kind != DoneEvent::Before || !isHeldFurther(end))
+    return;
+  // With a smaller count it would be known earlier, were the wait not held up then.
+  Solution other = solution;
+  setCount(steady, other, end,
+           std::max<int64_t>(0, *solution.ops[end].inFlight - steady.getStarts(end).size()));
+  Steady shorter(problem, other);
+  for (const Condition &condition : shorter.getWaitConditions(end))
+    if (!shorter.holds(condition)) {
+      unless.push_back(model.needs(condition));
+      addFirst(condition.to, unless);
+      return;
+    }
+}
+
+void Lessons::teach(llvm::ArrayRef<Term> unless) {
+  smt.require(smt.any(unless));
+  learned = true;
+}
+
+//===- Limits -------------------------------------------------------------------------------===//
+
+void Lessons::learnCounts(unsigned end) {
+  Facts facts;
+  addWait(facts, end);
+  SmallVector<Term> unless;
+  addFacts(facts, unless);
+  if (*solution.ops[end].inFlight > steady.countLater(end) &&
+      (!steady.isHeld(end) || !problem.isLoop))
+    teach(unless);
+  bool isAtEnd = steady.getWait(end).place ==
+                 int64_t(steady.getSequence(solution.ops[end].role).size());
+  for (const Condition &condition : steady.getWaitConditions(end)) {
+    if (steady.holds(condition))
+      continue;
+    SmallVector<Term> clause(unless);
+    if (isAtEnd)
+      addFirst(condition.to, clause);
+    clause.push_back(model.needs(condition));
+    teach(clause);
+  }
+}
+
+/// Why a ring needs more than so many slots; false if nobody knows.
+bool Lessons::explainRing(unsigned op, int64_t depth, SmallVectorImpl<Term> &unless) {
+  std::optional<DoneEvent> worst;
+  for (const Dependence &each : problem.dependences) {
+    if (each.from != op || !steady.isReadFromRing(each))
+      continue;
+    for (DoneEvent event : steady.getDoneEvents(each.to)) {
+      event.distance += each.distance;
+      event.cycle += each.distance * solution.interval;
+      if (isCertain(event) && (!worst || event.cycle > worst->cycle))
+        worst = event;
+    }
+  }
+  int64_t start = solution.ops[op].start;
+  if (!worst || worst->cycle - start < depth * solution.interval)
+    return false;
+  explain(*worst, unless);
+  int64_t latency =
+      worst->cycle - solution.ops[worst->op].start - worst->distance * solution.interval;
+  unless.push_back(model.needs({worst->op, op, latency + 1, depth - worst->distance}));
+  return true;
+}
+
+void Lessons::learnDepths(unsigned op) {
+  if (!steady.hasRing(op) || !problem.isLoop)
+    return;
+  std::optional<int64_t> depth = problem.ops[op].pins.depth;
+  if (problem.isContinued(op))
+    depth = 1;
+  SmallVector<Term> unless;
+  if (depth && steady.getLeastDepth(op) > *depth && explainRing(op, *depth, unless))
+    teach(unless);
+}
+
+/// Of slots as few as overdraw the budget, one ring must do with one less.
+void Lessons::learnBudget(int64_t (*getDemanded)(const Demand &), std::optional<int64_t> budget) {
+  auto isOver = [&](const Solution &other) {
+    return budget && getDemanded(getDemand(problem, other)) > *budget;
+  };
+  if (!isOver(solution))
+    return;
+  Solution least = solution;
+  for (unsigned op = 0; op < problem.ops.size(); ++op)
+    for (int64_t &depth = least.ops[op].depth; depth > 1; --depth) {
+      Solution other = least;
+      --other.ops[op].depth;
+      if (!isOver(other))
+        break;
+    }
+  SmallVector<Term> unless;
+  for (unsigned op = 0; op < problem.ops.size(); ++op)
+    if (int64_t depth = least.ops[op].depth; depth > 1)
+      certain &= explainRing(op, depth - 1, unless);
+  teach(unless);
+}
+
+/// Results that are live together at the start of one of them must not all be.
+void Lessons::learnRegisters(unsigned role) {
+  std::optional<int64_t> budget = problem.roles[role].registerBytes;
+  if (!budget || getDemand(problem, solution).registerBytes[role] <= *budget)
+    return;
+  struct Live {
+    unsigned op;
+    int64_t trip;
+    DoneEvent end;
+  };
+  SmallVector<std::optional<DoneEvent>> ends(problem.ops.size());
+  for (unsigned op = 0; op < problem.ops.size(); ++op)
+    for (const DoneEvent &use : getLastUses(problem, solution, steady, op))
+      if (isCertain(use) && (!ends[op] || use.cycle > ends[op]->cycle))
+        ends[op] = use;
+  int64_t interval = solution.interval;
+  for (unsigned last = 0; last < problem.ops.size(); ++last) {
+    if (solution.ops[last].role != role || !problem.ops[last].registerBytes)
+      continue;
+    int64_t now = solution.ops[last].start, bytes = 0;
+    SmallVector<Live> live;
+    for (unsigned op = 0; op < problem.ops.size(); ++op) {
+      int64_t start = solution.ops[op].start;
+      if (solution.ops[op].role != role || !problem.ops[op].registerBytes || !ends[op])
+        continue;
+      // Of iterations that have started by now and are not over.
+      for (int64_t trip = llvm::divideFloorSigned(now - start, interval);
+           ends[op]->cycle + trip * interval > now; --trip) {
+        live.push_back({op, trip, *ends[op]});
+        bytes += problem.ops[op].registerBytes;
+      }
+    }
+    if (bytes <= *budget)
+      continue;
+    auto getRank = [&](const Live &each) {
+      return std::tuple(problem.ops[each.op].registerBytes, each.op, each.trip);
+    };
+    llvm::sort(live, [&](const Live &x, const Live &y) { return getRank(x) < getRank(y); });
+    SmallVector<Term> unless;
+    for (const Live &each : live) {
+      int64_t its = problem.ops[each.op].registerBytes;
+      if (bytes - its > *budget) {
+        bytes -= its;
+        continue;
+      }
+      explain(each.end, unless);
+      // It is over by the time that the last one starts, or has not started then.
+      int64_t latency = each.end.cycle - solution.ops[each.end.op].start -
+                        each.end.distance * interval;
+      unless.push_back(
+          model.needs({each.end.op, last, latency, -each.trip - each.end.distance}));
+      if (each.op != last)
+        unless.push_back(model.needs({last, each.op, 1, each.trip}));
+    }
+    teach(unless);
+    return;
+  }
+}
+
+/// These starts alone.
+void Lessons::exclude() {
+  SmallVector<Term> unless;
+  for (auto [op, placement] : llvm::enumerate(solution.ops)) {
+    int64_t trip = llvm::divideFloorSigned(placement.start, solution.interval);
+    unless.push_back(smt.negate(
+        model.startsAt(op, trip, placement.start - trip * solution.interval)));
+  }
+  teach(unless);
+  certain = false;
+}
+
+bool Lessons::learn() {
+  for (unsigned op = 0; op < problem.ops.size(); ++op) {
+    if (isChainEnd(problem, steady, op))
+      learnCounts(op);
+    learnDepths(op);
+  }
+  for (unsigned role = 0; role < problem.roles.size() && !learned; ++role)
+    learnRegisters(role);
+  if (!learned) {
+    const Budget &budget = problem.budget;
+    learnBudget([](const Demand &demand) { return demand.sharedBytes; }, budget.sharedBytes);
+    learnBudget([](const Demand &demand) { return demand.tensorColumns; }, budget.tensorColumns);
+    learnBudget([](const Demand &demand) { return demand.namedBarriers; }, budget.namedBarriers);
+  }
+  if (!learned)
+    exclude();
+  return certain;
+}
