@@ -14,6 +14,7 @@ IntervalModel::IntervalModel(const SmtLibrary &library, const Problem &problem,
   size_t count = problem.ops.size();
   starts.resize(count);
   turns.assign(count, nullptr);
+  wraps.assign(count, nullptr);
   places.assign(count, nullptr);
   begins.resize(problem.roles.size());
   for (unsigned role = 0; role < problem.roles.size(); ++role) {
@@ -23,7 +24,8 @@ IntervalModel::IntervalModel(const SmtLibrary &library, const Problem &problem,
       return roles[op] == role && (its.completion == Completion::Counted || its.pins.order);
     }));
   }
-  addStarts();
+  for (Start &start : starts)
+    start = makeStart();
   addFrames();
   Graph graph(problem, roles);
   for (const Edge &edge : graph.getEdges())
@@ -49,12 +51,28 @@ bool IntervalModel::isFramed(unsigned role) const {
 
 //===- Starts and trips ---------------------------------------------------------------------===//
 
-void IntervalModel::addStarts() {
-  for (Start &start : starts) {
-    start = {smt.makeNumber(), smt.makeNumber()};
-    require(smt.isAtLeast(start.row, nullptr, 0));
-    require(smt.isAtMost(start.row, nullptr, interval - 1));
+/// Where no start lies in so many intervals that no latency is longer, all that follows can come
+/// earlier: by whole intervals, which leaves rows as they are. So there is no need for trips that
+/// are further apart.
+int64_t IntervalModel::getMostTrips() const {
+  int64_t latency = 0, distance = 0;
+  for (const Op &op : problem.ops)
+    latency = std::max(latency, op.latency);
+  for (const Dependence &each : problem.dependences) {
+    latency = std::max(latency, each.latency.value_or(0));
+    distance = std::max(distance, each.distance);
   }
+  int64_t gap = llvm::divideCeil(latency + interval, interval) + distance + 1;
+  return gap * int64_t(starts.size() + begins.size());
+}
+
+IntervalModel::Start IntervalModel::makeStart() {
+  Start start{smt.makeNumber(), smt.makeNumber()};
+  require(smt.isAtLeast(start.row, nullptr, 0));
+  require(smt.isAtMost(start.row, nullptr, interval - 1));
+  require(smt.isAtLeast(start.trip, nullptr, -getMostTrips()));
+  require(smt.isAtMost(start.trip, nullptr, getMostTrips()));
+  return start;
 }
 
 /// The first framed role begins at cycle 0: all times can be shifted together.
@@ -64,11 +82,8 @@ void IntervalModel::addFrames() {
     if (!framed[role])
       continue;
     Start &begin = begins[role];
-    if (hasOrigin) {
-      begin = {smt.makeNumber(), smt.makeNumber()};
-      require(smt.isAtLeast(begin.row, nullptr, 0));
-      require(smt.isAtMost(begin.row, nullptr, interval - 1));
-    }
+    if (hasOrigin)
+      begin = makeStart();
     SmallVector<Term> isFirst;
     for (unsigned op = 0; op < problem.ops.size(); ++op) {
       if (roles[op] != role)
@@ -76,12 +91,15 @@ void IntervalModel::addFrames() {
       turns[op] = starts[op].trip;
       if (hasOrigin) {
         turns[op] = smt.makeNumber();
+        wraps[op] = smt.makeNumber();
         Term isInFront = smt.negate(smt.isAtLeast(starts[op].row, begin.row, 0));
         // In front of the begin's row it is of the trip that began in the interval before.
         for (bool inFront : {false, true}) {
           Term isOther = inFront ? smt.negate(isInFront) : isInFront;
           require(smt.any({isOther, smt.isAtLeast(starts[op].trip, turns[op], inFront)}));
           require(smt.any({isOther, smt.isAtMost(starts[op].trip, turns[op], inFront)}));
+          require(smt.any({isOther, smt.isAtLeast(wraps[op], nullptr, inFront)}));
+          require(smt.any({isOther, smt.isAtMost(wraps[op], nullptr, inFront)}));
         }
       }
       require(smt.isAtLeast(turns[op], begin.trip, 0));
@@ -224,11 +242,8 @@ void IntervalModel::addUnits() {
 
 //===- Terms --------------------------------------------------------------------------------===//
 
-Smt::Term IntervalModel::needs(const Condition &condition) {
-  const Start &from = starts[condition.from], &to = starts[condition.to];
-  int64_t latency = condition.latency, distance = condition.distance;
-  if (condition.from == condition.to)
-    return smt.getTruth(distance * interval >= latency);
+Smt::Term IntervalModel::needs(const Start &from, const Start &to, int64_t latency,
+                               int64_t distance) {
   // So many intervals lie between them at least, and at most if rows are to help.
   int64_t least = llvm::divideCeilSigned(latency - (interval - 1), interval);
   int64_t most = llvm::divideCeilSigned(latency + interval - 1, interval);
@@ -239,13 +254,23 @@ Smt::Term IntervalModel::needs(const Condition &condition) {
   return smt.all(all);
 }
 
-Smt::Term IntervalModel::isBefore(unsigned first, unsigned second) {
-  return smt.isAtLeast(places[second], places[first], 1);
+Smt::Term IntervalModel::needs(const Condition &condition) {
+  if (condition.from == condition.to)
+    return smt.getTruth(condition.distance * interval >= condition.latency);
+  return needs(starts[condition.from], starts[condition.to], condition.latency,
+               condition.distance);
 }
 
-Smt::Term IntervalModel::isBehind(unsigned first, unsigned second, int64_t stages) {
-  return smt.all({smt.isAtLeast(turns[first], turns[second], stages),
-                  smt.isAtMost(turns[first], turns[second], stages)});
+Smt::Term IntervalModel::needsInTrip(const Condition &condition) {
+  if (condition.from == condition.to)
+    return needs(condition);
+  unsigned from = condition.from, to = condition.to;
+  return needs({starts[from].row, wraps[from]}, {starts[to].row, wraps[to]}, condition.latency,
+               condition.distance);
+}
+
+Smt::Term IntervalModel::isBefore(unsigned first, unsigned second) {
+  return smt.isAtLeast(places[second], places[first], 1);
 }
 
 Smt::Term IntervalModel::startsAt(unsigned op, int64_t trip, int64_t row) {

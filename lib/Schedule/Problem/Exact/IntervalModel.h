@@ -36,10 +36,14 @@ public:
   int64_t getInterval() const { return interval; }
   /// start(to) + distance * interval >= start(from) + latency.
   Term needs(const Condition &condition);
+  /// The same, where both are ops of one role and the distance is one of trips, not iterations.
+  Term needsInTrip(const Condition &condition);
   /// Whether the first stands in front of the second in a trip of their role, which orders its ops.
   Term isBefore(unsigned first, unsigned second);
-  /// Whether the first's stage is so many behind the second's, of the same role.
-  Term isBehind(unsigned first, unsigned second, int64_t stages);
+  /// Whether the first's stage is so many behind the second's, or more, of the same role.
+  Term isBehindAtLeast(unsigned first, unsigned second, int64_t stages) {
+    return smt.isAtLeast(turns[first], turns[second], stages);
+  }
   /// Whether an op starts at this cycle, all others being where they are.
   Term startsAt(unsigned op, int64_t trip, int64_t row);
   /// Whether no role that orders its ops has more than so many stages.
@@ -54,7 +58,8 @@ private:
   struct Start {
     Term row = nullptr, trip = nullptr;
   };
-  void addStarts();
+  int64_t getMostTrips() const;
+  Start makeStart();
   void addFrames();
   void addOrders(unsigned role);
   void addPins();
@@ -63,6 +68,7 @@ private:
   void keepApart(const std::pair<unsigned, Reservation> &one,
                  const std::pair<unsigned, Reservation> &other);
   bool isFramed(unsigned role) const;
+  Term needs(const Start &from, const Start &to, int64_t latency, int64_t distance);
   void require(Term term) { smt.require(term); }
 
   const Problem &problem;
@@ -71,9 +77,9 @@ private:
   Smt smt;
   llvm::SmallVector<bool> framed, ordered;
   llvm::SmallVector<Start> starts, begins;
-  /// Of ops of framed roles: the trip that their role's trip with them begins in; the place in a
-  /// trip.
-  llvm::SmallVector<Term> turns, places;
+  /// Of ops of framed roles: the trip that their role's trip with them begins in; how many behind
+  /// that their own is, 0 or 1; the place in a trip.
+  llvm::SmallVector<Term> turns, wraps, places;
 };
 
 } // namespace kiln::schedule

@@ -75,16 +75,23 @@ void Lessons::addWait(Facts &facts, unsigned end) const {
       facts.insert(each.to);
 }
 
-/// That these ops of one role stand as they do, or else.
-void Lessons::addFacts(const Facts &facts, SmallVectorImpl<Term> &unless) {
+/// That these ops of one role stand behind one another as they do, or else.
+void Lessons::addOrder(const Facts &facts, SmallVectorImpl<Term> &unless) {
   SmallVector<unsigned> sequence(facts.begin(), facts.end());
   llvm::sort(sequence, [&](unsigned x, unsigned y) {
     return solution.ops[x].order < solution.ops[y].order;
   });
-  for (auto [one, other] : llvm::zip(sequence, llvm::drop_begin(sequence))) {
+  for (auto [one, other] : llvm::zip(sequence, llvm::drop_begin(sequence)))
     unless.push_back(smt.negate(model.isBefore(one, other)));
-    int64_t stages = solution.ops[one].stage - solution.ops[other].stage;
-    unless.push_back(smt.negate(model.isBehind(one, other, stages)));
+}
+
+/// That they are at these stages besides, or else.
+void Lessons::addFacts(const Facts &facts, SmallVectorImpl<Term> &unless) {
+  addOrder(facts, unless);
+  for (unsigned op : llvm::ArrayRef(facts.getArrayRef()).drop_front()) {
+    int64_t stages = solution.ops[op].stage - solution.ops[facts.front()].stage;
+    unless.push_back(model.isBehindAtLeast(op, facts.front(), stages + 1));
+    unless.push_back(smt.negate(model.isBehindAtLeast(op, facts.front(), stages)));
   }
 }
 
@@ -140,23 +147,66 @@ void Lessons::teach(llvm::ArrayRef<Term> unless) {
 
 //===- Limits -------------------------------------------------------------------------------===//
 
+/// Why a wait stands where it does, as far as it matters to one that comes too early: orders, which
+/// user is the first, and that it is no more stages behind if that decides the count.
+void Lessons::explainWait(unsigned end, SmallVectorImpl<Term> &unless) {
+  const Placement &own = solution.ops[end];
+  llvm::ArrayRef<unsigned> sequence = steady.getSequence(own.role);
+  WaitPoint wait = steady.getWait(end);
+  Facts users, facts;
+  bool isOfLater = false;
+  facts.insert(end);
+  for (unsigned start : steady.getStarts(end))
+    facts.insert(start);
+  for (const Dependence &each : problem.dependences) {
+    if (each.from != end || each.kind == Dependence::Chain || steady.crossesRoles(each))
+      continue;
+    users.insert(each.to);
+    isOfLater |= each.distance > 0;
+  }
+  if (isOfLater) {
+    addWait(facts, end);
+    addFacts(facts, unless);
+    return;
+  }
+  bool isHeld = users.empty();
+  if (!isHeld)
+    facts.insert(sequence[wait.place]);
+  addOrder(facts, unless);
+  for (unsigned user : users) {
+    unsigned first = sequence[wait.place];
+    if (user != first)
+      unless.push_back(smt.negate(
+          smt.any({model.isBehindAtLeast(user, first, 1),
+                   smt.all({model.isBehindAtLeast(user, first, 0), model.isBefore(first, user)})})));
+  }
+  bool isLimited = findPinnedCount(problem, steady, end) ||
+                   *own.inFlight == problem.counters[problem.ops[end].counter].limit;
+  bool isTooMany = *own.inFlight > steady.countLater(end);
+  if (!isHeld && (!isLimited || isTooMany))
+    unless.push_back(model.isBehindAtLeast(sequence[wait.place], end, wait.stage - own.stage + 1));
+}
+
+/// A count that is no count of starts, or work that is not done when a wait has seen it done. With
+/// fewer under way the wait would see more.
 void Lessons::learnCounts(unsigned end) {
-  Facts facts;
-  addWait(facts, end);
   SmallVector<Term> unless;
-  addFacts(facts, unless);
+  explainWait(end, unless);
   if (*solution.ops[end].inFlight > steady.countLater(end) &&
-      (!steady.isHeld(end) || !problem.isLoop))
+      (!steady.isHeld(end) || !problem.isLoop)) {
     teach(unless);
+    return;
+  }
   bool isAtEnd = steady.getWait(end).place ==
                  int64_t(steady.getSequence(solution.ops[end].role).size());
-  for (const Condition &condition : steady.getWaitConditions(end)) {
+  for (Condition condition : steady.getWaitConditions(end)) {
     if (steady.holds(condition))
       continue;
     SmallVector<Term> clause(unless);
     if (isAtEnd)
       addFirst(condition.to, clause);
-    clause.push_back(model.needs(condition));
+    condition.distance += solution.ops[condition.to].stage - solution.ops[condition.from].stage;
+    clause.push_back(model.needsInTrip(condition));
     teach(clause);
   }
 }
@@ -185,9 +235,11 @@ bool Lessons::explainRing(unsigned op, int64_t depth, SmallVectorImpl<Term> &unl
 }
 
 void Lessons::learnDepths(unsigned op) {
+  std::optional<int64_t> depth = problem.ops[op].pins.depth;
+  if (!steady.hasRing(op) && depth)
+    teach({}); // there is none in these roles
   if (!steady.hasRing(op) || !problem.isLoop)
     return;
-  std::optional<int64_t> depth = problem.ops[op].pins.depth;
   if (problem.isContinued(op))
     depth = 1;
   SmallVector<Term> unless;
@@ -217,59 +269,62 @@ void Lessons::learnBudget(int64_t (*getDemanded)(const Demand &), std::optional<
   teach(unless);
 }
 
-/// Results that are live together at the start of one of them must not all be.
+/// Of results that are live together at the start of one of them, as few as overdraw the budget
+/// must not all be.
 void Lessons::learnRegisters(unsigned role) {
   std::optional<int64_t> budget = problem.roles[role].registerBytes;
   if (!budget || getDemand(problem, solution).registerBytes[role] <= *budget)
     return;
-  struct Live {
-    unsigned op;
-    int64_t trip;
-    DoneEvent end;
-  };
+  SmallVector<unsigned> ops;
   SmallVector<std::optional<DoneEvent>> ends(problem.ops.size());
-  for (unsigned op = 0; op < problem.ops.size(); ++op)
+  for (unsigned op = 0; op < problem.ops.size(); ++op) {
+    if (solution.ops[op].role != role || !problem.ops[op].registerBytes)
+      continue;
     for (const DoneEvent &use : getLastUses(problem, solution, steady, op))
       if (isCertain(use) && (!ends[op] || use.cycle > ends[op]->cycle))
         ends[op] = use;
+    if (ends[op])
+      ops.push_back(op);
+  }
+  auto getBytes = [&](unsigned op) { return problem.ops[op].registerBytes; };
+  llvm::sort(ops, [&](unsigned x, unsigned y) {
+    return std::pair(getBytes(x), x) < std::pair(getBytes(y), y);
+  });
   int64_t interval = solution.interval;
-  for (unsigned last = 0; last < problem.ops.size(); ++last) {
-    if (solution.ops[last].role != role || !problem.ops[last].registerBytes)
-      continue;
+  for (unsigned last : ops) {
     int64_t now = solution.ops[last].start, bytes = 0;
-    SmallVector<Live> live;
-    for (unsigned op = 0; op < problem.ops.size(); ++op) {
+    // Iterations whose result is live now; so many are at each cycle, wherever it lies.
+    SmallVector<int64_t> live(problem.ops.size(), 0), always = live, newest = live;
+    for (unsigned op : ops) {
       int64_t start = solution.ops[op].start;
-      if (solution.ops[op].role != role || !problem.ops[op].registerBytes || !ends[op])
-        continue;
-      // Of iterations that have started by now and are not over.
-      for (int64_t trip = llvm::divideFloorSigned(now - start, interval);
-           ends[op]->cycle + trip * interval > now; --trip) {
-        live.push_back({op, trip, *ends[op]});
-        bytes += problem.ops[op].registerBytes;
-      }
+      newest[op] = llvm::divideFloorSigned(now - start, interval);
+      for (int64_t trip = newest[op]; ends[op]->cycle + trip * interval > now; --trip)
+        ++live[op];
+      always[op] = std::max<int64_t>(0, ends[op]->cycle - start) / interval;
+      bytes += live[op] * getBytes(op);
     }
     if (bytes <= *budget)
       continue;
-    auto getRank = [&](const Live &each) {
-      return std::tuple(problem.ops[each.op].registerBytes, each.op, each.trip);
-    };
-    llvm::sort(live, [&](const Live &x, const Live &y) { return getRank(x) < getRank(y); });
+    for (const SmallVector<int64_t> &least : {always, SmallVector<int64_t>(live.size(), 0)})
+      for (unsigned op : ops)
+        for (; live[op] > least[op] && bytes - getBytes(op) > *budget; --live[op])
+          bytes -= getBytes(op);
     SmallVector<Term> unless;
-    for (const Live &each : live) {
-      int64_t its = problem.ops[each.op].registerBytes;
-      if (bytes - its > *budget) {
-        bytes -= its;
+    for (unsigned op : ops) {
+      if (live[op] == 0)
+        continue;
+      const DoneEvent &end = *ends[op];
+      explain(end, unless);
+      int64_t latency = end.cycle - solution.ops[end.op].start - end.distance * interval;
+      if (live[op] <= always[op]) { // it lives shorter
+        unless.push_back(model.needs({end.op, op, latency + 1, live[op] - end.distance}));
         continue;
       }
-      explain(each.end, unless);
-      // It is over by the time that the last one starts, or has not started then.
-      int64_t latency = each.end.cycle - solution.ops[each.end.op].start -
-                        each.end.distance * interval;
-      unless.push_back(
-          model.needs({each.end.op, last, latency, -each.trip - each.end.distance}));
-      if (each.op != last)
-        unless.push_back(model.needs({last, each.op, 1, each.trip}));
+      // The oldest is over by the time that the last one starts, or the newest has not started.
+      int64_t oldest = newest[op] - live[op] + 1;
+      unless.push_back(model.needs({end.op, last, latency, -oldest - end.distance}));
+      if (op != last)
+        unless.push_back(model.needs({last, op, 1, newest[op]}));
     }
     teach(unless);
     return;

@@ -40,6 +40,8 @@ private:
   bool isHeldFurther(unsigned end) const;
   void explain(const DoneEvent &event, llvm::SmallVectorImpl<Term> &unless);
   bool explainRing(unsigned op, int64_t depth, llvm::SmallVectorImpl<Term> &unless);
+  void explainWait(unsigned end, llvm::SmallVectorImpl<Term> &unless);
+  void addOrder(const Facts &facts, llvm::SmallVectorImpl<Term> &unless);
   void addFacts(const Facts &facts, llvm::SmallVectorImpl<Term> &unless);
   void addFirst(unsigned first, llvm::SmallVectorImpl<Term> &unless);
   void teach(llvm::ArrayRef<Term> unless);
