@@ -4,6 +4,7 @@
 #define KILN_SCHEDULE_PROBLEM_EXACTSOLVER_H
 
 #include "kiln/Schedule/Problem/Solver.h"
+#include <memory>
 
 namespace kiln::schedule {
 
@@ -64,6 +65,9 @@ public:
 private:
   Options options;
 };
+
+/// The solver of a name, `swing` or `exact`; null if there is none, and why.
+std::shared_ptr<const Solver> makeSolver(llvm::StringRef name, std::string &why);
 
 /// A problem as text, the same for the same questions: all of it but names.
 std::string printProblem(const Problem &problem);

@@ -10,6 +10,14 @@ std::string ExactSolver::whyMissing() {
   return why;
 }
 
+std::shared_ptr<const Solver> kiln::schedule::makeSolver(llvm::StringRef name, std::string &why) {
+  if (name == "swing")
+    return std::make_shared<SwingModuloScheduler>();
+  why = name == "exact" ? ExactSolver::whyMissing()
+                        : "expected solver to be swing or exact, got '" + name.str() + "'";
+  return why.empty() ? std::make_shared<ExactSolver>() : nullptr;
+}
+
 //===- The cache ----------------------------------------------------------------------------===//
 
 static std::string getQuestion(const Problem &problem, const SmtLibrary &library, int64_t steps) {
