@@ -1,4 +1,5 @@
 // What the exact solver proves, by hand and against all schedules of small problems.
+#include "Attention.h"
 #include "kiln/Schedule/Problem/ExactSolver.h"
 #include "Seed.h"
 #include "Solve.h"
@@ -66,4 +67,16 @@ TEST_F(Exact, FindsTheOverlapOfAttention) {
   EXPECT_EQ(proven.solution.interval, 512);
   EXPECT_TRUE(proven.isOptimal());
   EXPECT_EQ(proven.solution.ops[p.sum].stage, 1);
+}
+
+TEST_F(Exact, FindsTheForwardScheduleOfAttention) {
+  HopperAttention p;
+  Proven proven = prove(p);
+  const auto &ops = proven.solution.ops;
+  // As FlashAttention-3 has it: a trip's weights are multiplied by values in the next trip, whose
+  // scores are made meanwhile.
+  EXPECT_EQ(ops[p.left].stage, 0);
+  EXPECT_EQ(ops[p.right].stage, 0);
+  EXPECT_EQ(ops[p.out].stage, 1);
+  printf("%ld %ld %ld\n", proven.least, proven.solution.interval, proven.steps);
 }

@@ -95,12 +95,6 @@ void Lessons::addFacts(const Facts &facts, SmallVectorImpl<Term> &unless) {
   }
 }
 
-/// That an op begins its role's trips, or else.
-void Lessons::addFirst(unsigned first, SmallVectorImpl<Term> &unless) {
-  for (unsigned op : steady.getSequence(solution.ops[first].role).drop_front())
-    unless.push_back(smt.negate(model.isBefore(first, op)));
-}
-
 /// Whether work is held for trips that a smaller count would not hold it for.
 bool Lessons::isHeldFurther(unsigned end) const {
   return steady.isHeld(end) && problem.isLoop && !findPinnedCount(problem, steady, end) &&
@@ -135,7 +129,8 @@ void Lessons::explain(const DoneEvent &event, SmallVectorImpl<Term> &unless) {
   for (const Condition &condition : shorter.getWaitConditions(end))
     if (!shorter.holds(condition)) {
       unless.push_back(model.needs(condition));
-      addFirst(condition.to, unless);
+      for (unsigned op : steady.getSequence(solution.ops[end].role).drop_front())
+        unless.push_back(smt.negate(model.isBefore(condition.to, op)));
       return;
     }
 }
@@ -202,11 +197,16 @@ void Lessons::learnCounts(unsigned end) {
   for (Condition condition : steady.getWaitConditions(end)) {
     if (steady.holds(condition))
       continue;
-    SmallVector<Term> clause(unless);
-    if (isAtEnd)
-      addFirst(condition.to, clause);
     condition.distance += solution.ops[condition.to].stage - solution.ops[condition.from].stage;
-    clause.push_back(model.needsInTrip(condition));
+    // All of the next trip stands behind a wait at a trip's end.
+    SmallVector<Term> all;
+    if (isAtEnd)
+      for (unsigned op : steady.getSequence(solution.ops[end].role))
+        all.push_back(model.needsInTrip({condition.from, op, condition.latency, condition.distance}));
+    else
+      all.push_back(model.needsInTrip(condition));
+    SmallVector<Term> clause(unless);
+    clause.push_back(smt.all(all));
     teach(clause);
   }
 }

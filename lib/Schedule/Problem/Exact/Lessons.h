@@ -43,7 +43,6 @@ private:
   void explainWait(unsigned end, llvm::SmallVectorImpl<Term> &unless);
   void addOrder(const Facts &facts, llvm::SmallVectorImpl<Term> &unless);
   void addFacts(const Facts &facts, llvm::SmallVectorImpl<Term> &unless);
-  void addFirst(unsigned first, llvm::SmallVectorImpl<Term> &unless);
   void teach(llvm::ArrayRef<Term> unless);
 
   IntervalModel &model;

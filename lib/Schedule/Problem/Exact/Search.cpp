@@ -73,7 +73,8 @@ Smt::Answer ExactSearch::askWay(const Way &way, int64_t interval, int64_t most,
   Smt &smt = model.getSmt();
   bool isCertain = true;
   int64_t end = steps + most;
-  for (int64_t stages = 1; stages <= kFewStages; ++stages) {
+  int64_t mostStages = problem.isLoop ? problem.mostStages.value_or(kMostTrips) : 1;
+  for (int64_t stages = 1; stages <= kFewStages && stages < mostStages; ++stages) {
     Smt::Term isShort = smt.makeTruth();
     smt.require(smt.any({smt.negate(isShort), model.hasStages(stages)}));
     Smt::Answer answer = checkStages(model, isShort, end - steps, found, isCertain);
