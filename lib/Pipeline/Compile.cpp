@@ -76,7 +76,8 @@ llvm::Error Compilation::readOptions() {
   if (wantsModel && from)
     return reporter.error("expected model=true for a source, of which nothing is decided");
   if (solver && exact)
-    return reporter.error("expected solver=exact or exact=true, with which nothing is left to solve");
+    return reporter.error(
+        "expected solver=exact or exact=true, with which nothing is left to solve");
   return llvm::Error::success();
 }
 

@@ -20,7 +20,8 @@ public:
   }
   void put(llvm::StringRef question, llvm::StringRef answer) override {
     llvm::json::Object metadata{{"kernel", kSection}, {"target", ""}};
-    cache->put(Key::of(question), Artifact::create(std::move(metadata), {{kSection, answer.str()}}));
+    cache->put(Key::of(question),
+               Artifact::create(std::move(metadata), {{kSection, answer.str()}}));
   }
 
 private:

@@ -357,15 +357,6 @@ int64_t StageDecider::countMostOwnSlots(ArrayRef<LoadOp> loads) {
   return llvm::any_of(loads, isLong) ? kMostLongSlots : kMostOwnSlots;
 }
 
-/// Whether anything of the kernel fills a ring, its own role's or another's.
-static bool hasRings(KernelOp kernel) {
-  return kernel.getBody()
-      .walk([](LoadOp load) {
-        return load.getBuffer() ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Copies run as far ahead as shared memory has slots, which two programs of a core share if it
 /// does for that. What goes through registers is a trip ahead, of two slots where there are two.
 ///
@@ -494,7 +485,7 @@ struct DecideStages : kiln::impl::DecideStagesBase<DecideStages> {
     if (failed(target))
       return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (kernel->hasAttr(kRolesAttrName) && 
+      if (kernel->hasAttr(kRolesAttrName) &&
           failed(StageDecider(kernel, *target, *used, isExact).run()))
         return signalPassFailure();
   }

@@ -80,8 +80,8 @@ void PrintSchedules::printParts(Operation *loop, const LoopProblem &made, unsign
   }
   const schedule::Solution &found = proven->solution;
   InFlightDiagnostic remark = loop->emitRemark()
-                              << "a trip of " << parts << " groups takes " << found.interval
-                              << " cycles at best, " << getBound(*proven);
+                              << "a trip of " << int64_t(parts) << " groups takes "
+                              << found.interval << " cycles at best, " << getBound(*proven);
   for (unsigned other = made.problem.roles.size(); other < parted.roles.size(); ++other) {
     int64_t behind = (found.origins[other] - found.origins[role]) % found.interval;
     behind += behind < 0 ? found.interval : 0;

@@ -5,9 +5,8 @@
 using namespace kiln::schedule;
 using llvm::SmallVector;
 
-SmallVector<DoneEvent> kiln::schedule::getLastUses(const Problem &problem,
-                                                   const Solution &solution, const Steady &steady,
-                                                   unsigned op) {
+SmallVector<DoneEvent> kiln::schedule::getLastUses(const Problem &problem, const Solution &solution,
+                                                   const Steady &steady, unsigned op) {
   SmallVector<DoneEvent> uses;
   auto addUse = [&](unsigned user, int64_t distance, int64_t latency) {
     int64_t cycle = solution.ops[user].start + distance * solution.interval + latency;

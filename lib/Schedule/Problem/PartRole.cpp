@@ -53,7 +53,8 @@ Problem kiln::schedule::partRole(const Problem &problem, unsigned role, int64_t 
   for (const Dependence &each : problem.dependences)
     for (auto [from, maker] : llvm::enumerate(numbers[each.from]))
       for (auto [to, user] : llvm::enumerate(numbers[each.to])) {
-        bool isOfPart = numbers[each.from].size() == 1 || numbers[each.to].size() == 1 || from == to;
+        bool isOfPart =
+            numbers[each.from].size() == 1 || numbers[each.to].size() == 1 || from == to;
         if (!isOfPart)
           continue;
         Dependence need = each;

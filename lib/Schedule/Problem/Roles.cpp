@@ -122,9 +122,8 @@ std::optional<SmallVector<SmallVector<unsigned>>> RoleAssigner::listRoles(size_t
   SmallVector<SmallVector<unsigned>> ways{getRoles()};
   for (unsigned number = 0; number < classes.getNumClasses(); ++number) {
     auto ops = llvm::seq<unsigned>(0, problem.ops.size());
-    if (llvm::any_of(ops, [&](unsigned op) {
-          return classes[op] == number && problem.ops[op].pins.role;
-        }))
+    if (llvm::any_of(
+            ops, [&](unsigned op) { return classes[op] == number && problem.ops[op].pins.role; }))
       continue;
     for (size_t way = 0, count = ways.size(); way < count; ++way)
       for (unsigned role = 0; role < problem.roles.size(); ++role) {
@@ -142,8 +141,8 @@ std::optional<SmallVector<SmallVector<unsigned>>> RoleAssigner::listRoles(size_t
   return ways;
 }
 
-std::optional<SmallVector<SmallVector<unsigned>>>
-kiln::schedule::listRoles(const Problem &problem, size_t most) {
+std::optional<SmallVector<SmallVector<unsigned>>> kiln::schedule::listRoles(const Problem &problem,
+                                                                            size_t most) {
   RoleAssigner assigner(problem);
   if (assigner.run())
     return std::nullopt;

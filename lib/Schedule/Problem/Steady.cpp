@@ -179,8 +179,7 @@ std::optional<Breach> Steady::findLateWork(unsigned op) const {
   for (const Condition &done : getWaitConditions(op)) {
     if (holds(done))
       continue;
-    int64_t least =
-        placements[done.from].start + done.latency - done.distance * solution.interval;
+    int64_t least = placements[done.from].start + done.latency - done.distance * solution.interval;
     return Breach{
         done, problem.at(op, "in_flight",
                          "expected a count that lets '" + problem.ops[done.to].name +

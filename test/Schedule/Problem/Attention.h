@@ -32,15 +32,28 @@ struct HopperAttention : Build {
     need(keys, left);
     dependences.push_back({left, right, 0, Dependence::Chain, {}, /*isInPlace=*/true});
     need(keys, right);
-    for (auto [from, to] : {std::pair(right, masked), {masked, most}, {most, highest},
-                            {highest, fall}, {fall, scaledFall}, {scaledFall, shrink},
-                            {highest, scaled}, {scaled, down}, {down, exponents},
-                            {masked, exponents}, {exponents, weights}, {weights, sum},
-                            {shrink, less}, {sum, total}, {less, total}, {weights, rounded},
-                            {shrink, shrunk}, {values, out}, {rounded, out}})
+    for (auto [from, to] : {std::pair(right, masked),
+                            {masked, most},
+                            {most, highest},
+                            {highest, fall},
+                            {fall, scaledFall},
+                            {scaledFall, shrink},
+                            {highest, scaled},
+                            {scaled, down},
+                            {down, exponents},
+                            {masked, exponents},
+                            {exponents, weights},
+                            {weights, sum},
+                            {shrink, less},
+                            {sum, total},
+                            {less, total},
+                            {weights, rounded},
+                            {shrink, shrunk},
+                            {values, out},
+                            {rounded, out}})
       need(from, to);
-    for (auto [from, to] : {std::pair(highest, highest), {highest, fall}, {total, less},
-                            {out, shrunk}})
+    for (auto [from, to] :
+         {std::pair(highest, highest), {highest, fall}, {total, less}, {out, shrunk}})
       need(from, to, 1);
     dependences.push_back({shrunk, out, 0, Dependence::Value, {}, /*isInPlace=*/true});
   }

@@ -88,11 +88,11 @@ void ExactProperty::limit(Build &problem) {
 /// what counts leave each of two such under way is a choice that no lesson tells of.
 static bool hasTwoHeld(const Problem &problem) {
   return 1 < llvm::count_if(llvm::seq<unsigned>(0, problem.ops.size()), [&](unsigned op) {
-    return problem.ops[op].completion == Completion::Counted &&
-           llvm::none_of(problem.dependences, [&](const Dependence &each) {
-             return each.from == op && each.kind != Dependence::Chain;
-           });
-  });
+           return problem.ops[op].completion == Completion::Counted &&
+                  llvm::none_of(problem.dependences, [&](const Dependence &each) {
+                    return each.from == op && each.kind != Dependence::Chain;
+                  });
+         });
 }
 
 TEST_P(ExactProperty, NoScheduleIsShorterThanIsProven) {
@@ -105,7 +105,8 @@ TEST_P(ExactProperty, NoScheduleIsShorterThanIsProven) {
   int64_t least = proven ? proven->least : 6;
   if (proven) {
     EXPECT_EQ(getViolation(verify(p, proven->solution)), "none");
-    EXPECT_TRUE(proven->isOptimal() || hasTwoHeld(p)) << proven->least << " to " << proven->solution.interval;
+    EXPECT_TRUE(proven->isOptimal() || hasTwoHeld(p))
+        << proven->least << " to " << proven->solution.interval;
   }
   for (int64_t interval = 1; interval < least; ++interval)
     EXPECT_FALSE(AllSchedules(p, interval, 5).hasAny())

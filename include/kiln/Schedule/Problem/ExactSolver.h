@@ -35,8 +35,8 @@ struct Proven {
 ///
 /// Whatever can be done in an interval can be done in a longer one: a cycle in which nothing begins
 /// is put in somewhere. So intervals between the lower bounds (units, circles) and the heuristic
-/// answer are searched by halves. An interval at which the conditions exclude one another raises the
-/// bound; one whose steps run out leaves it where it is. Of schedules of the least interval one
+/// answer are searched by halves. An interval at which the conditions exclude one another raises
+/// the bound; one whose steps run out leaves it where it is. Of schedules of the least interval one
 /// with few stages is taken.
 ///
 /// Ops without a role are tried in each that can run them, if that makes not too many assignments;

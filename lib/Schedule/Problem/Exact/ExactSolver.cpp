@@ -71,9 +71,9 @@ static std::optional<Violation> findPin(const SmtLibrary &library, const Problem
       bool isFree = !check(freer) && (SwingModuloScheduler().solve(freer) ||
                                       ExactSearch(library, freer, mostSteps).run(std::nullopt));
       if (isFree)
-        found = problem.at(index, decision,
-                           "expected a pin with which there is a schedule, got " +
-                               std::to_string(was));
+        found =
+            problem.at(index, decision,
+                       "expected a pin with which there is a schedule, got " + std::to_string(was));
       return isFree;
     });
     if (found)

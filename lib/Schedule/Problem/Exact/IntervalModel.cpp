@@ -44,8 +44,7 @@ bool IntervalModel::isFramed(unsigned role) const {
     return true;
   return llvm::any_of(llvm::zip(problem.ops, roles), [&](auto pair) {
     auto &[op, its] = pair;
-    return its == role &&
-           (op.completion == Completion::Counted || op.pins.stage || op.pins.order);
+    return its == role && (op.completion == Completion::Counted || op.pins.stage || op.pins.order);
   });
 }
 
@@ -140,8 +139,8 @@ void IntervalModel::addOrders(unsigned role) {
       require(smt.any({smt.negate(isOneBehind), isOtherBehind, isFirst}));
       require(smt.any({isOneBehind, smt.negate(isOtherBehind), isSecond}));
       for (auto [is, follows] : {std::pair(isEarlier, isFirst), std::pair(isLater, isSecond)}) {
-        require(smt.any({smt.negate(isOneBehind), smt.negate(isOtherBehind), smt.negate(is),
-                         follows}));
+        require(
+            smt.any({smt.negate(isOneBehind), smt.negate(isOtherBehind), smt.negate(is), follows}));
         require(smt.any({isOneBehind, isOtherBehind, smt.negate(is), follows}));
       }
     }
@@ -220,8 +219,8 @@ void IntervalModel::addUnit(ArrayRef<std::pair<unsigned, Reservation>> uses, int
       for (int64_t turn = first; turn * interval - behind < interval; ++turn) {
         int64_t low = turn * interval - behind;
         if (low + rest > -(interval - 1))
-          require(smt.any({smt.isAtMost(row, its, low - 1), smt.isAtLeast(row, its, low + rest),
-                           isServed}));
+          require(smt.any(
+              {smt.isAtMost(row, its, low - 1), smt.isAtLeast(row, its, low + rest), isServed}));
       }
     }
     require(smt.atMost(served, count - always));
@@ -257,8 +256,7 @@ Smt::Term IntervalModel::needs(const Start &from, const Start &to, int64_t laten
 Smt::Term IntervalModel::needs(const Condition &condition) {
   if (condition.from == condition.to)
     return smt.getTruth(condition.distance * interval >= condition.latency);
-  return needs(starts[condition.from], starts[condition.to], condition.latency,
-               condition.distance);
+  return needs(starts[condition.from], starts[condition.to], condition.latency, condition.distance);
 }
 
 Smt::Term IntervalModel::needsInTrip(const Condition &condition) {
@@ -307,8 +305,7 @@ Solution IntervalModel::getSolution() const {
     for (auto [op, placement] : llvm::enumerate(solution.ops)) {
       if (placement.role != role)
         continue;
-      placement.stage =
-          llvm::divideFloorSigned(placement.start - solution.origins[role], interval);
+      placement.stage = llvm::divideFloorSigned(placement.start - solution.origins[role], interval);
       sequence.push_back({smt.getValue(places[op]), op});
     }
     if (!ordered[role]) {

@@ -36,8 +36,7 @@ static void holdLonger(const Problem &problem, Solution &solution, unsigned end)
     int64_t most = counter.limit.value_or(kMostTrips), count = *solution.ops[end].inFlight;
     if (count >= most)
       return;
-    setCount(steady, solution, end,
-             std::min<int64_t>(most, count + steady.getStarts(end).size()));
+    setCount(steady, solution, end, std::min<int64_t>(most, count + steady.getStarts(end).size()));
   }
 }
 
@@ -78,9 +77,8 @@ void Lessons::addWait(Facts &facts, unsigned end) const {
 /// That these ops of one role stand behind one another as they do, or else.
 void Lessons::addOrder(const Facts &facts, SmallVectorImpl<Term> &unless) {
   SmallVector<unsigned> sequence(facts.begin(), facts.end());
-  llvm::sort(sequence, [&](unsigned x, unsigned y) {
-    return solution.ops[x].order < solution.ops[y].order;
-  });
+  llvm::sort(sequence,
+             [&](unsigned x, unsigned y) { return solution.ops[x].order < solution.ops[y].order; });
   for (auto [one, other] : llvm::zip(sequence, llvm::drop_begin(sequence)))
     unless.push_back(smt.negate(model.isBefore(one, other)));
 }
@@ -171,9 +169,9 @@ void Lessons::explainWait(unsigned end, SmallVectorImpl<Term> &unless) {
   for (unsigned user : users) {
     unsigned first = sequence[wait.place];
     if (user != first)
-      unless.push_back(smt.negate(
-          smt.any({model.isBehindAtLeast(user, first, 1),
-                   smt.all({model.isBehindAtLeast(user, first, 0), model.isBefore(first, user)})})));
+      unless.push_back(smt.negate(smt.any(
+          {model.isBehindAtLeast(user, first, 1),
+           smt.all({model.isBehindAtLeast(user, first, 0), model.isBefore(first, user)})})));
   }
   bool isLimited = findPinnedCount(problem, steady, end) ||
                    *own.inFlight == problem.counters[problem.ops[end].counter].limit;
@@ -192,8 +190,8 @@ void Lessons::learnCounts(unsigned end) {
     teach(unless);
     return;
   }
-  bool isAtEnd = steady.getWait(end).place ==
-                 int64_t(steady.getSequence(solution.ops[end].role).size());
+  bool isAtEnd =
+      steady.getWait(end).place == int64_t(steady.getSequence(solution.ops[end].role).size());
   for (Condition condition : steady.getWaitConditions(end)) {
     if (steady.holds(condition))
       continue;
@@ -202,7 +200,8 @@ void Lessons::learnCounts(unsigned end) {
     SmallVector<Term> all;
     if (isAtEnd)
       for (unsigned op : steady.getSequence(solution.ops[end].role))
-        all.push_back(model.needsInTrip({condition.from, op, condition.latency, condition.distance}));
+        all.push_back(
+            model.needsInTrip({condition.from, op, condition.latency, condition.distance}));
     else
       all.push_back(model.needsInTrip(condition));
     SmallVector<Term> clause(unless);
@@ -336,8 +335,8 @@ void Lessons::exclude() {
   SmallVector<Term> unless;
   for (auto [op, placement] : llvm::enumerate(solution.ops)) {
     int64_t trip = llvm::divideFloorSigned(placement.start, solution.interval);
-    unless.push_back(smt.negate(
-        model.startsAt(op, trip, placement.start - trip * solution.interval)));
+    unless.push_back(
+        smt.negate(model.startsAt(op, trip, placement.start - trip * solution.interval)));
   }
   teach(unless);
   certain = false;

@@ -1,9 +1,9 @@
 // What a schedule that breaks a limit says of all that are like it.
 //
-// Given who stands where in a trip (*facts*: the order and the stages of the ops that a wait depends
-// on), where waits stand and what they see done is known. So a limit that is broken becomes: the
-// facts are others, or one of these needs holds. Counts in flight and depths are no choices: those
-// that starts leave least (or most) are at least as good as all others.
+// Given who stands where in a trip (*facts*: the order and the stages of the ops that a wait
+// depends on), where waits stand and what they see done is known. So a limit that is broken
+// becomes: the facts are others, or one of these needs holds. Counts in flight and depths are no
+// choices: those that starts leave least (or most) are at least as good as all others.
 #ifndef KILN_LIB_SCHEDULE_PROBLEM_EXACT_LESSONS_H
 #define KILN_LIB_SCHEDULE_PROBLEM_EXACT_LESSONS_H
 

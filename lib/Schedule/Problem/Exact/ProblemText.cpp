@@ -112,8 +112,7 @@ std::optional<Solution> kiln::schedule::parseSolution(StringRef text) {
     } else if (head == "origin") {
       solution.origins.push_back(get(0));
     } else if (head == "op") {
-      solution.ops.push_back(
-          {unsigned(get(0)), get(1), get(2), get(3), get(4), (*numbers)[5]});
+      solution.ops.push_back({unsigned(get(0)), get(1), get(2), get(3), get(4), (*numbers)[5]});
     } else {
       return std::nullopt;
     }

@@ -34,9 +34,8 @@ bool ExactSearch::findWays() {
 static int64_t getLeastOfAny(const Problem &problem) {
   Problem shared = problem;
   for (Op &op : shared.ops)
-    llvm::erase_if(op.reservations, [&](const Reservation &each) {
-      return problem.units[each.unit].isPerRole;
-    });
+    llvm::erase_if(op.reservations,
+                   [&](const Reservation &each) { return problem.units[each.unit].isPerRole; });
   shared.dependences.clear();
   for (Op &op : shared.ops)
     op.pins = {};

@@ -1,4 +1,5 @@
-// Asks Z3. What it takes is counted in its own units ("rlimit"), which do not depend on the machine.
+// Asks Z3. What it takes is counted in its own units ("rlimit"), which do not depend on the
+// machine.
 #include "Smt.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
