@@ -10,6 +10,7 @@
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Pipeline.h"
 #include "kiln/Runtime/Error.h"
+#include "kiln/Schedule/Problem/ExactSolver.h"
 #include "kiln/Target/AllTargets.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/FastMath.h"
