@@ -54,7 +54,12 @@ def test_schedules_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     text = function.compile(
         *arguments, target="nvptx:sm_90a", _pipeline="stop-after=tile", **constants
     ).ir("tile")
-    request = {"source": text, "target": "nvptx:sm_90a", "isolation": 0, "keep_stages": ("schedule",)}
+    request = {
+        "source": text,
+        "target": "nvptx:sm_90a",
+        "isolation": 0,
+        "keep_stages": ("schedule",),
+    }
     request |= {"options": "solver=exact stop-after=schedule"}
 
     def compile() -> bytes:
