@@ -6,6 +6,7 @@
 #include "kiln/Dialect/Tile/IR/Proposals.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Compile.h"
+#include "kiln/Schedule/Passes.h"
 #include "kiln/Schedule/Proofs.h"
 #include "kiln/Target/TargetInterface.h"
 
@@ -61,6 +62,8 @@ private:
   Stage last = Stage::Binary;
   std::optional<Stage> from;
   bool exact = false, wantsModel = false;
+  /// What finds schedules; null for the usual one.
+  SharedSolver solver;
   /// Of all that is tried out on the way.
   SharedProofs proofs = std::make_shared<Proofs>();
   int optLevel = request.optLevel;

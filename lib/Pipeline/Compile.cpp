@@ -5,10 +5,12 @@
 #include "HandBack.h"
 #include "HostGrid.h"
 #include "PrepareModule.h"
+#include "SolutionFiles.h"
 #include "kiln/Dialect/Tile/IR/Marks.h"
 #include "kiln/Dialect/Tile/IR/Tile.h"
 #include "kiln/Pipeline/Pipeline.h"
 #include "kiln/Runtime/Error.h"
+#include "kiln/Schedule/Problem/ExactSolver.h"
 #include "kiln/Target/AllTargets.h"
 #include "kiln/Target/Common/ABI.h"
 #include "kiln/Target/Common/FastMath.h"
@@ -53,9 +55,18 @@ llvm::Error Compilation::readOptions() {
       if (value != "true" && value != "false")
         return reporter.error("expected model to be true or false, got '" + value + "'");
       wantsModel = value == "true";
+    } else if (name == "solver") {
+      if (value != "swing" && value != "exact")
+        return reporter.error("expected solver to be swing or exact, got '" + value + "'");
+      if (std::string missing = schedule::ExactSolver::whyMissing();
+          value == "exact" && !missing.empty())
+        return reporter.error(missing);
+      if (value == "exact")
+        solver = createExactSolver();
     } else {
-      return reporter.error("expected the pipeline option stop-after, from, exact or model, got '" +
-                            name + "'");
+      return reporter.error(
+          "expected the pipeline option stop-after, from, exact, model or solver, got '" + name +
+          "'");
     }
   }
   if (from && last <= *from)
@@ -65,6 +76,9 @@ llvm::Error Compilation::readOptions() {
     return reporter.error("expected exact=true with from=layout or a later stage");
   if (wantsModel && from)
     return reporter.error("expected model=true for a source, of which nothing is decided");
+  if (solver && exact)
+    return reporter.error(
+        "expected solver=exact or exact=true, with which nothing is left to solve");
   return llvm::Error::success();
 }
 
@@ -100,7 +114,7 @@ LogicalResult Compilation::runStages(ModuleOp module, TargetInterface target, St
     if (stage < first || stage > last || isDone(stage))
       continue;
     PassManager pm(&context, ModuleOp::getOperationName());
-    addStage(pm, target, stage, proofs, exact);
+    addStage(pm, target, stage, proofs, exact, solver);
     // What passes decide and a source may pin is looked at after each of them; the long IR of a
     // thread, which nobody writes, once a stage. tile-opt, and so every test, looks each time.
     bool isOften = stage < Stage::Target;

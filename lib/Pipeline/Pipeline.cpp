@@ -33,7 +33,7 @@ static void addLayouts(OpPassManager &pm) {
 }
 
 /// The passes of the stage `schedule` until shared memory is planned, for a device.
-static void addPlan(OpPassManager &pm, bool exact = false);
+static void addPlan(OpPassManager &pm, bool exact = false, const SharedSolver &solver = nullptr);
 
 /// Those behind it, which prove what was realised.
 static void addProof(OpPassManager &pm, const SharedProofs &proofs) {
@@ -149,11 +149,11 @@ static void addDecidedLayouts(OpPassManager &pm, const SharedProofs &proofs) {
   addLayouts(pm);
 }
 
-static void addPlan(OpPassManager &pm, bool exact) {
+static void addPlan(OpPassManager &pm, bool exact, const SharedSolver &solver) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
   add(createRotateLoops());
   if (!exact)
-    add(createDecideRegisters(), createDecideStages());
+    add(createDecideRegisters(), createDecideStages(solver));
   add(createCheckSchedule(), createCountTrips(), createRealisePersistence(),
       createRealiseBlockPrograms(), createRealiseOverlap(), createRealiseRings(),
       createCarryParts(), createDecideHandOvers(), createRealiseHandOvers(),
@@ -170,7 +170,7 @@ static void addPlan(OpPassManager &pm, bool exact) {
 }
 
 void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const SharedProofs &proofs,
-              bool exact) {
+              bool exact, const SharedSolver &solver) {
   auto add = [&](auto... passes) { (pm.addPass(std::move(passes)), ...); };
   // One thread of the host runs a program as loops; on a device threads share its tensors.
   bool isHost = target.runsOnHost();
@@ -206,7 +206,7 @@ void addStage(OpPassManager &pm, TargetInterface target, Stage stage, const Shar
   case Stage::Schedule:
     if (isHost)
       return;
-    addPlan(pm, exact);
+    addPlan(pm, exact, solver);
     addProof(pm, proofs);
     return;
   case Stage::Target:

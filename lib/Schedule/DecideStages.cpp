@@ -12,6 +12,7 @@
 #include "kiln/Layout/Transforms/Layouts.h"
 #include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Passes.h"
+#include "kiln/Schedule/Problem/ExactSolver.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -33,7 +34,10 @@ static constexpr int64_t kMostSlots = 8, kMostOwnSlots = 4, kMostLongSlots = 2;
 namespace {
 class StageDecider {
 public:
-  StageDecider(KernelOp kernel, TargetInterface target) : kernel(kernel), target(target) {}
+  /// `isExact`: the solver's own orders are worth it.
+  StageDecider(KernelOp kernel, TargetInterface target, const schedule::Solver &solver,
+               bool isExact)
+      : kernel(kernel), target(target), solver(solver), isExact(isExact) {}
   LogicalResult run();
 
 private:
@@ -54,6 +58,8 @@ private:
 
   KernelOp kernel;
   TargetInterface target;
+  const schedule::Solver &solver;
+  bool isExact;
   Builder builder{kernel.getContext()};
   /// The dots whose count in flight is decided here, and whether the source says when anything
   /// runs.
@@ -199,10 +205,6 @@ static bool isCarried(DotOp dot) {
   return use.getOwner() == body->getTerminator() && use.getOperandNumber() == place;
 }
 
-bool kiln::areReadFromBuffers(DotOp dot) {
-  return isReadFromBuffer(dot.getAMutable()) && isReadFromBuffer(dot.getBMutable());
-}
-
 /// What goes on from trip to trip is waited for a trip later, if its end is counted. What tells of
 /// its end by itself is waited for where its result is used, and by who fills its slot again; what
 /// is promoted, in its trip.
@@ -233,7 +235,7 @@ LogicalResult StageDecider::overlapLoops() {
          areReadFromBuffers(*dots.begin())))
       return;
     if (RoleAttr role = lookUpRole(*dots.begin()))
-      overlapLoop(body, *plan, role, target.getChipRecord());
+      overlapLoop(body, *plan, role, target.getChipRecord(), solver, isExact);
   });
   return success();
 }
@@ -355,15 +357,6 @@ int64_t StageDecider::countMostOwnSlots(ArrayRef<LoadOp> loads) {
   return llvm::any_of(loads, isLong) ? kMostLongSlots : kMostOwnSlots;
 }
 
-/// Whether anything of the kernel fills a ring, its own role's or another's.
-static bool hasRings(KernelOp kernel) {
-  return kernel.getBody()
-      .walk([](LoadOp load) {
-        return load.getBuffer() ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Copies run as far ahead as shared memory has slots, which two programs of a core share if it
 /// does for that. What goes through registers is a trip ahead, of two slots where there are two.
 ///
@@ -475,13 +468,30 @@ LogicalResult StageDecider::run() {
 
 namespace {
 struct DecideStages : kiln::impl::DecideStagesBase<DecideStages> {
+  using DecideStagesBase::DecideStagesBase;
+  explicit DecideStages(SharedSolver solver) : given(std::move(solver)) {}
+
+  SharedSolver given;
+
   void runOnOperation() override {
+    std::string why;
+    SharedSolver used = given ? given : schedule::makeSolver(solver, why);
+    if (!used) {
+      emitError(UnknownLoc::get(&getContext())) << why;
+      return signalPassFailure();
+    }
+    bool isExact = given || solver == "exact";
     FailureOr<TargetInterface> target = requireTarget(getOperation());
     if (failed(target))
       return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (kernel->hasAttr(kRolesAttrName) && failed(StageDecider(kernel, *target).run()))
+      if (kernel->hasAttr(kRolesAttrName) &&
+          failed(StageDecider(kernel, *target, *used, isExact).run()))
         return signalPassFailure();
   }
 };
 } // namespace
+
+std::unique_ptr<Pass> kiln::createDecideStages(SharedSolver solver) {
+  return solver ? std::make_unique<DecideStages>(std::move(solver)) : createDecideStages();
+}

@@ -6,7 +6,7 @@
 #include "OpCosts.h"
 #include "Rings.h"
 #include "Trip.h"
-#include "kiln/Schedule/Problem/Problem.h"
+#include "kiln/Schedule/Problem/Solver.h"
 
 namespace kiln {
 
@@ -69,8 +69,9 @@ void noteOthers(mlir::InFlightDiagnostic &error, const schedule::Violation &why,
 
 /// Decides stages, orders and counts in flight of a loop with this body, whose engine loads have
 /// their depths, such that products run beside what else the role does. Returns whether that gains
-/// anything; if not, nothing is written.
-bool overlapLoop(mlir::Block &body, RingPlan &plan, tile::RoleAttr role, const Chip &chip);
+/// anything; if not, nothing is written. `usesOrders`: the solver's own orders are worth it.
+bool overlapLoop(mlir::Block &body, RingPlan &plan, tile::RoleAttr role, const Chip &chip,
+                 const schedule::Solver &solver, bool usesOrders);
 
 /// Delays loads for other roles by as many stages as their rings have slots too few for the trips
 /// in between, such that roles do not wait for one another: those of loads whose stage is `open`.

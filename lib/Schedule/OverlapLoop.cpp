@@ -7,6 +7,7 @@
 // products are in flight at each wait, and whether it is shorter than a loop without stages.
 #include "PlannedSums.h"
 #include "kiln/Layout/Transforms/AsyncAtomInterfaces.h"
+#include "kiln/Layout/Transforms/SharedLayout.h"
 #include "kiln/Schedule/Problem/Solver.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -92,6 +93,10 @@ static void setOrders(LoopProblem &loop, unsigned role) {
   }
 }
 
+bool kiln::areReadFromBuffers(DotOp dot) {
+  return isReadFromBuffer(dot.getAMutable()) && isReadFromBuffer(dot.getBMutable());
+}
+
 static IntegerAttr getNumber(Operation *op, int64_t number) {
   return Builder(op->getContext()).getI64IntegerAttr(number);
 }
@@ -159,7 +164,8 @@ static bool hasSumsThatFit(const LoopProblem &made, const schedule::Solution &fo
                         findSumsInFlight(made, placed));
 }
 
-bool kiln::overlapLoop(Block &body, RingPlan &plan, RoleAttr role, const Chip &chip) {
+bool kiln::overlapLoop(Block &body, RingPlan &plan, RoleAttr role, const Chip &chip,
+                       const schedule::Solver &solver, bool usesOrders) {
   if (!isFree(body))
     return false;
   Trip trip(body);
@@ -172,7 +178,6 @@ bool kiln::overlapLoop(Block &body, RingPlan &plan, RoleAttr role, const Chip &c
   unsigned number =
       llvm::find_if(problem.roles, [&](auto &its) { return its.name == role.getName(); }) -
       problem.roles.begin();
-  schedule::SwingModuloScheduler solver;
   auto solve = [&](ArrayRef<int64_t> dotStages) {
     LoopProblem pinned = *made;
     setStages(pinned, dotStages);
@@ -185,6 +190,8 @@ bool kiln::overlapLoop(Block &body, RingPlan &plan, RoleAttr role, const Chip &c
   auto stages = llvm::map_to_vector(free->ops, [](auto &placement) { return placement.stage; });
   std::optional<schedule::Solution> serial = solve(SmallVector<int64_t>(problem.ops.size(), 0));
   std::optional<schedule::Solution> found = solve(stages);
+  if (usesOrders && (!found || free->interval < found->interval))
+    found = free;
   bool isShorter = found && (!serial || found->interval <= kMostOf * serial->interval);
   if (!isShorter || !hasSumsThatFit(*made, *found, body))
     return false;

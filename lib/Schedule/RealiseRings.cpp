@@ -277,7 +277,7 @@ LogicalResult RingRealiser::realise() {
 }
 
 /// Whether anything of the kernel is to be realised here.
-static bool hasRings(KernelOp kernel) {
+static bool hasAnyToRealise(KernelOp kernel) {
   if (kernel->hasAttr(kRolesAttrName))
     return true;
   auto find = [](Operation *op) {
@@ -290,7 +290,7 @@ namespace {
 struct RealiseRings : kiln::impl::RealiseRingsBase<RealiseRings> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (hasRings(kernel) && failed(RingRealiser(kernel).realise()))
+      if (hasAnyToRealise(kernel) && failed(RingRealiser(kernel).realise()))
         return signalPassFailure();
   }
 };

@@ -460,3 +460,11 @@ FailureOr<RingPlan> kiln::planRings(KernelOp kernel) {
     return failure();
   return plan;
 }
+
+bool kiln::hasRings(KernelOp kernel) {
+  return kernel.getBody()
+      .walk([](LoadOp load) {
+        return load.getBuffer() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}

@@ -170,6 +170,9 @@ void skewDots(mlir::Region &region, tile::RoleAttr role);
 /// if the ends of its copies are known otherwise.
 std::optional<int64_t> countPutInstructions(mlir::Region &body, tile::RoleAttr role, int64_t lanes);
 
+/// Whether anything of the kernel fills a ring, its own role's or another's.
+bool hasRings(tile::KernelOp kernel);
+
 } // namespace kiln
 
 #endif // KILN_LIB_SCHEDULE_RINGS_H

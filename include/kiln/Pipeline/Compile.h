@@ -48,6 +48,9 @@ struct CompileRequest {
 ///                     mathematics are those that the source was compiled with.
 ///   model=true        the metadata says how long the kernel takes, as "model" (kiln-c/Model.h), or
 ///                     why nobody knows, as "no_model"
+///   solver=exact      schedules are found by the solver that proves them (Schedule/Problem/
+///                     ExactSolver.h), and kept in the cache of compiled kernels; it takes seconds,
+///                     and Z3. With solver=swing by the usual one
 ///   exact=true        with from=layout: what it leaves open is not decided
 ///
 /// Compiles one kernel. Diagnostics go to `sink` as they are made, from this thread; a failure is

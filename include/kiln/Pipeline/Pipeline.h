@@ -3,6 +3,7 @@
 #define KILN_PIPELINE_PIPELINE_H
 
 #include "kiln/Schedule/Model.h"
+#include "kiln/Schedule/Passes.h"
 #include "kiln/Schedule/Proofs.h"
 #include "kiln/Target/TargetInterface.h"
 #include "mlir/Pass/PassManager.h"
@@ -12,9 +13,10 @@ namespace kiln {
 /// Adds the passes of one stage, from `tile` to `llvm`, for a target. The tile stage is the same
 /// for every target; the rest are the target's own. `exact`: what is decided is final, and passes
 /// that would decide more about the schedule are left out. What is tried out in one stage and
-/// proven needs no second proof in another that is given the same `proofs`.
+/// proven needs no second proof in another that is given the same `proofs`. Schedules are found by
+/// the usual solver, or by another one.
 void addStage(mlir::OpPassManager &pm, TargetInterface target, Stage stage,
-              const SharedProofs &proofs, bool exact = false);
+              const SharedProofs &proofs, bool exact = false, const SharedSolver &solver = nullptr);
 /// Adds the checks of what the last passes of a stage have left, for IR that was handed back: an
 /// edit may have broken it.
 void addChecks(mlir::OpPassManager &pm, TargetInterface target, Stage stage);

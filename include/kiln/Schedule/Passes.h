@@ -3,12 +3,16 @@
 #define KILN_SCHEDULE_PASSES_H
 
 #include "kiln/Dialect/Tile/IR/Tile.h"
+#include "kiln/Schedule/Problem/Solver.h"
 #include "kiln/Schedule/Proofs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include <functional>
 
 namespace kiln {
+
+/// What finds schedules; null for swing modulo scheduling.
+using SharedSolver = std::shared_ptr<const schedule::Solver>;
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
@@ -25,6 +29,9 @@ std::unique_ptr<mlir::Pass>
 createDecideClusters(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
 std::unique_ptr<mlir::Pass>
 createDecideBlockPrograms(std::function<llvm::LogicalResult(mlir::ModuleOp)> realise);
+
+/// The same, by another solver.
+std::unique_ptr<mlir::Pass> createDecideStages(SharedSolver solver);
 
 /// The same, but for kernels that were proven before, to which it adds.
 std::unique_ptr<mlir::Pass> createCheckProtocol(SharedProofs proofs);

@@ -228,9 +228,10 @@ def DecideStages : Schedule_Pass<"tile-decide-stages"> {
     %w = arith.truncf %e {tile.order = 3, tile.stage = 0}
     %o = tile.dot %w, %v, %sum {in_flight = 0, order = 1, stage = 1}
     ```
-    The tests are `test/Schedule/decide-stages.mlir`, `decide-stages-delayed.mlir` and
-    `decide-write-stages.mlir`.
+    With `solver=exact` it is that of `ExactSolver.h`, whose own orders are taken where they are shorter.
+    Tests: `test/Schedule/decide-stages.mlir` and `-exact`, `-delayed`, `decide-write-stages.mlir`.
   }];
+  let options = [Option<"solver", "solver", "std::string", "\"swing\"", "swing or exact">];
 }
 
 def CountTrips : Schedule_Pass<"tile-count-trips"> {

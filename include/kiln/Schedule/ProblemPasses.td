@@ -76,4 +76,24 @@ def PrintCosts : Schedule_Pass<"tile-print-costs"> {
   }];
 }
 
+def PrintSchedules : Schedule_Pass<"tile-print-schedules"> {
+  let summary = "say as remarks how short the trips of loops can be";
+  let description = [{
+    Of each loop with products, as `tile-decide-stages` asks for it whatever is pinned: the interval
+    that the heuristic solver finds, the one that the exact solver does, below which there is none, and what units and
+    circles of needs ask for at least. The exact schedule's stages and counts in flight are told at
+    the products. It needs Z3. Nothing is changed.
+
+    `parts=N` takes the role that runs the products as so many groups of warps, each with its share
+    of every tile: then groups have stages of their own, and by how many cycles each begins behind the first is
+    told too. `most-stages` is how many a role may have.
+
+    The tests are `test/Schedule/print-schedules.mlir` and `ten-loops.mlir`.
+  }];
+  let options = [Option<"parts", "parts", "int64_t", "1",
+                        "into how many groups of warps the role of the products is cut">,
+                 Option<"mostStages", "most-stages", "int64_t", "3",
+                        "how many stages a role may have">];
+}
+
 #endif // KILN_SCHEDULE_PROBLEMPASSES_TD

@@ -5,27 +5,46 @@
 using namespace kiln::schedule;
 using llvm::SmallVector;
 
-/// The cycle by which a result is no longer in registers, in its maker's iteration.
-static int64_t getEnd(const Problem &problem, const Solution &solution, const Steady &steady,
-                      unsigned op) {
-  int64_t start = solution.ops[op].start;
-  std::optional<int64_t> end;
+SmallVector<DoneEvent> kiln::schedule::getLastUses(const Problem &problem, const Solution &solution,
+                                                   const Steady &steady, unsigned op) {
+  SmallVector<DoneEvent> uses;
+  auto addUse = [&](unsigned user, int64_t distance, int64_t latency) {
+    int64_t cycle = solution.ops[user].start + distance * solution.interval + latency;
+    uses.push_back({{user, distance, cycle}, DoneEvent::Used, user, user});
+  };
+  auto addDone = [&](unsigned done, int64_t distance) {
+    for (DoneEvent event : steady.getDoneEvents(done)) {
+      event.distance += distance;
+      event.cycle += distance * solution.interval;
+      uses.push_back(event);
+    }
+  };
   for (const Dependence &each : problem.dependences) {
     if (each.from != op || each.kind == Dependence::Order)
       continue;
     // What goes through a ring is written there once it is made. Work in flight reads its operands
     // until it is done; what a direct op reads may be where its result will be.
-    int64_t cycle = 0;
     if (steady.isReadFromRing(each))
-      cycle = steady.getDone(op).cycle;
+      addDone(op, 0);
     else if (each.kind == Dependence::Chain || each.isInPlace ||
              problem.ops[each.to].completion == Completion::Direct)
-      cycle = solution.ops[each.to].start + each.distance * solution.interval;
+      addUse(each.to, each.distance, 0);
     else
-      cycle = steady.getDone(each.to).cycle + each.distance * solution.interval;
-    end = std::max(end.value_or(cycle), cycle);
+      addDone(each.to, each.distance);
   }
-  return end.value_or(start + problem.ops[op].latency);
+  if (uses.empty())
+    addUse(op, 0, problem.ops[op].latency);
+  return uses;
+}
+
+/// The cycle by which a result is no longer in registers, in its maker's iteration.
+static int64_t getEnd(const Problem &problem, const Solution &solution, const Steady &steady,
+                      unsigned op) {
+  SmallVector<DoneEvent> uses = getLastUses(problem, solution, steady, op);
+  int64_t end = uses.front().cycle;
+  for (const DoneEvent &use : uses)
+    end = std::max(end, use.cycle);
+  return end;
 }
 
 /// The most bytes that are live at once, of results that are live from a cycle to another in every

@@ -76,30 +76,6 @@ std::optional<unsigned> Placer::placeAll(ArrayRef<unsigned> order, bool isEarly)
   return std::nullopt;
 }
 
-/// Ops of one cycle go as in the source, but behind what they need of their own trip.
-void Placer::orderRole(Solution &solution, unsigned role) const {
-  auto getRow = [&](unsigned op) {
-    const Placement &its = solution.ops[op];
-    return std::pair(its.start - solution.origins[role] - its.stage * interval, op);
-  };
-  SmallVector<unsigned> left;
-  for (unsigned op = 0; op < problem.ops.size(); ++op)
-    if (roles[op] == role)
-      left.push_back(op);
-  llvm::sort(left, [&](unsigned x, unsigned y) { return getRow(x) < getRow(y); });
-  for (int64_t order = 0; !left.empty(); ++order) {
-    auto isNext = [&](unsigned op) {
-      return llvm::none_of(problem.dependences, [&](const Dependence &each) {
-        return each.to == op && each.from != op && llvm::is_contained(left, each.from) &&
-               solution.ops[op].stage + each.distance == solution.ops[each.from].stage;
-      });
-    };
-    auto *next = llvm::find_if(left, isNext);
-    solution.ops[*next].order = order;
-    left.erase(next);
-  }
-}
-
 Solution Placer::getSolution() const {
   Solution solution;
   solution.interval = interval;
@@ -123,7 +99,7 @@ Solution Placer::getSolution() const {
     for (Placement &placement : solution.ops)
       if (placement.role == role)
         placement.stage = (placement.start - solution.origins[role]) / interval;
-    orderRole(solution, role);
+    setOrders(problem, solution, role);
   }
   return solution;
 }

@@ -25,7 +25,6 @@ private:
   std::optional<int64_t> findStart(unsigned op, bool isEarly) const;
   void place(unsigned node, int64_t start);
   void narrow(unsigned from, bool isDown);
-  void orderRole(Solution &solution, unsigned role) const;
 
   const Problem &problem;
   llvm::ArrayRef<unsigned> roles;

@@ -13,6 +13,7 @@ public:
   explicit RoleAssigner(const Problem &problem) : problem(problem), classes(problem.ops.size()) {}
   std::optional<Violation> run();
   SmallVector<unsigned> getRoles() const;
+  std::optional<SmallVector<SmallVector<unsigned>>> listRoles(size_t most) const;
 
 private:
   std::optional<Violation> takePins();
@@ -114,6 +115,38 @@ SmallVector<unsigned> RoleAssigner::getRoles() const {
   for (unsigned op = 0; op < problem.ops.size(); ++op)
     roles.push_back(*chosen[classes[op]]);
   return roles;
+}
+
+/// Each way to give classes without a pin one of the roles that can run them.
+std::optional<SmallVector<SmallVector<unsigned>>> RoleAssigner::listRoles(size_t most) const {
+  SmallVector<SmallVector<unsigned>> ways{getRoles()};
+  for (unsigned number = 0; number < classes.getNumClasses(); ++number) {
+    auto ops = llvm::seq<unsigned>(0, problem.ops.size());
+    if (llvm::any_of(
+            ops, [&](unsigned op) { return classes[op] == number && problem.ops[op].pins.role; }))
+      continue;
+    for (size_t way = 0, count = ways.size(); way < count; ++way)
+      for (unsigned role = 0; role < problem.roles.size(); ++role) {
+        if (role == *chosen[number] || !canRun(role, number))
+          continue;
+        if (ways.size() == most)
+          return std::nullopt;
+        SmallVector<unsigned> other = ways[way];
+        for (unsigned op : ops)
+          if (classes[op] == number)
+            other[op] = role;
+        ways.push_back(std::move(other));
+      }
+  }
+  return ways;
+}
+
+std::optional<SmallVector<SmallVector<unsigned>>> kiln::schedule::listRoles(const Problem &problem,
+                                                                            size_t most) {
+  RoleAssigner assigner(problem);
+  if (assigner.run())
+    return std::nullopt;
+  return assigner.listRoles(most);
 }
 
 std::optional<SmallVector<unsigned>> kiln::schedule::assignRoles(const Problem &problem,

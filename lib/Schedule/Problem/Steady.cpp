@@ -127,11 +127,13 @@ void Steady::findSeen(unsigned op) {
   }
 }
 
-SmallVector<Event> Steady::getDoneEvents(unsigned op) const {
-  auto makeEvent = [&](unsigned other, int64_t distance, int64_t latency) {
-    return Event{other, distance, placements[other].start + distance * solution.interval + latency};
+SmallVector<DoneEvent> Steady::getDoneEvents(unsigned op) const {
+  auto makeEvent = [&](unsigned other, int64_t distance, int64_t latency, DoneEvent::Kind kind,
+                       unsigned wait) {
+    int64_t cycle = placements[other].start + distance * solution.interval + latency;
+    return DoneEvent{{other, distance, cycle}, kind, op, wait};
   };
-  SmallVector<Event> events{makeEvent(op, 0, problem.ops[op].latency)};
+  SmallVector<DoneEvent> events{makeEvent(op, 0, problem.ops[op].latency, DoneEvent::Latency, op)};
   if (problem.ops[op].completion != Completion::Counted)
     return events;
   WaitPoint wait = getWait(op);
@@ -142,41 +144,49 @@ SmallVector<Event> Steady::getDoneEvents(unsigned op) const {
     if (waits[other].place == wait.place)
       for (const Seen &each : seen[other])
         events.push_back(makeEvent(each.op, trip - each.trips - placements[each.op].stage,
-                                   problem.ops[each.op].latency));
+                                   problem.ops[each.op].latency, DoneEvent::Seen, other));
   bool isFirst = wait.place == 0;
   unsigned before = isFirst ? sequence.back() : sequence[wait.place - 1];
-  events.push_back(makeEvent(before, trip - isFirst - placements[before].stage, 0));
+  events.push_back(makeEvent(before, trip - isFirst - placements[before].stage, 0,
+                             DoneEvent::Before, getChainEnd(op)));
   return events;
 }
 
 Event Steady::getDone(unsigned op) const {
-  SmallVector<Event> events = getDoneEvents(op);
+  SmallVector<DoneEvent> events = getDoneEvents(op);
   Event done = events.back();
   for (const Event &each : events)
     done.cycle = std::max(done.cycle, each.cycle);
   return done;
 }
 
-std::optional<Breach> Steady::findLateWork(unsigned op) const {
+SmallVector<Condition> Steady::getWaitConditions(unsigned op) const {
   WaitPoint wait = getWait(op);
   llvm::ArrayRef<unsigned> sequence = sequences[placements[op].role];
   bool isEnd = wait.place == int64_t(sequence.size());
+  SmallVector<Condition> conditions;
   if (isEnd && !problem.isLoop)
-    return std::nullopt;
+    return conditions;
   unsigned target = isEnd ? sequence.front() : sequence[wait.place];
-  for (const Seen &each : seen[op]) {
-    Condition done{each.op, target, problem.ops[each.op].latency,
-                   isEnd + each.trips + placements[each.op].stage - placements[target].stage};
+  for (const Seen &each : seen[op])
+    conditions.push_back(
+        {each.op, target, problem.ops[each.op].latency,
+         isEnd + each.trips + placements[each.op].stage - placements[target].stage});
+  return conditions;
+}
+
+std::optional<Breach> Steady::findLateWork(unsigned op) const {
+  for (const Condition &done : getWaitConditions(op)) {
     if (holds(done))
       continue;
-    int64_t least = placements[each.op].start + done.latency - done.distance * solution.interval;
+    int64_t least = placements[done.from].start + done.latency - done.distance * solution.interval;
     return Breach{
         done, problem.at(op, "in_flight",
-                         "expected a count that lets '" + problem.ops[target].name +
+                         "expected a count that lets '" + problem.ops[done.to].name +
                              "' start before cycle " + std::to_string(least) +
-                             ", when the wait has seen '" + problem.ops[each.op].name +
+                             ", when the wait has seen '" + problem.ops[done.from].name +
                              "' done, got " + std::to_string(placements[op].inFlight.value_or(0)) +
-                             " and a start at " + std::to_string(placements[target].start))};
+                             " and a start at " + std::to_string(placements[done.to].start))};
   }
   return std::nullopt;
 }

@@ -24,6 +24,22 @@ struct Event {
   int64_t cycle;
 };
 
+/// Of the events by which an op is known to be done, which this is.
+struct DoneEvent : Event {
+  enum Kind {
+    /// Its own latency is over.
+    Latency,
+    /// Work that a wait at its own wait's place has seen done.
+    Seen,
+    /// The op in front of its wait has started.
+    Before,
+    /// Another op has started, that alone uses it.
+    Used,
+  } kind;
+  /// What is known to be done, and the chain's last op whose wait has seen it.
+  unsigned of, wait;
+};
+
 /// One op behind another: to of iteration i + distance waits for from of iteration i, and starts
 /// at least so many cycles after it.
 struct Condition {
@@ -65,8 +81,15 @@ public:
   /// When an op's result is known to be there, and its operands are free: once the op in front of
   /// the wait for it has started, and not before all is done that its role has waited for by then.
   Event getDone(unsigned op) const;
+  /// What has happened when an op is known to be done; last, the start of the op in front of the
+  /// wait.
+  llvm::SmallVector<DoneEvent> getDoneEvents(unsigned op) const;
+  /// By when work is to be done so that the wait for a chain's last op is not held up.
+  llvm::SmallVector<Condition> getWaitConditions(unsigned op) const;
   /// The first work that the wait for a chain's last op would be held up by.
   std::optional<Breach> findLateWork(unsigned op) const;
+  /// The ops of an op's counter in its role, each as often as it starts work.
+  llvm::SmallVector<unsigned> getStarts(unsigned op) const;
 
   //===- Rings ------------------------------------------------------------------------------===//
 
@@ -91,12 +114,7 @@ private:
     int64_t trips;
   };
   void findSeen(unsigned op);
-  /// What has happened when an op is known to be done; last, the start of the op in front of the
-  /// wait.
-  llvm::SmallVector<Event> getDoneEvents(unsigned op) const;
   WaitPoint findWait(unsigned op) const;
-  /// The ops of an op's counter in its role.
-  llvm::SmallVector<unsigned> getStarts(unsigned op) const;
   int64_t countTripsHeld(unsigned op) const;
   int64_t getOrder(unsigned op) const { return placements[op].order; }
 
@@ -109,6 +127,20 @@ private:
   /// By the op whose wait it is.
   llvm::SmallVector<llvm::SmallVector<Seen>> seen;
 };
+
+/// Each wait leaves as much under way as can be, unless a count is pinned in its chain.
+void setMostInFlight(const Problem &problem, Solution &solution);
+/// Each ring has its pinned depth, or the slots with which its maker never waits.
+void setLeastDepths(const Problem &problem, Solution &solution);
+
+/// Gives a role's ops orders by their starts: those of one cycle go as in the source, but behind
+/// what they need of their own trip.
+void setOrders(const Problem &problem, Solution &solution, unsigned role);
+
+/// What has happened when an op's result is no longer in registers, in its own iteration: the last
+/// of it tells when.
+llvm::SmallVector<DoneEvent> getLastUses(const Problem &problem, const Solution &solution,
+                                         const Steady &steady, unsigned op);
 
 /// A circle of waits that no trip gets out of.
 std::optional<Violation> findDeadlock(const Problem &problem, const Solution &solution,

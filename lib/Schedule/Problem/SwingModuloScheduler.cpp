@@ -22,8 +22,6 @@ private:
   std::optional<Solution> tryInterval(int64_t interval);
   std::optional<Solution> tryOrder(Graph graph, int64_t interval, bool isSwing);
   std::optional<Solution> place(const Graph &graph, int64_t interval, bool isSwing);
-  void setInFlight(Solution &solution) const;
-  void setDepths(Solution &solution) const;
   SmallVector<Edge> findBroken(const Solution &solution) const;
   bool isSpent() const { return steps > mostSteps; }
 
@@ -40,32 +38,6 @@ private:
 static constexpr int kMostRounds = 16;
 /// How often an order is tried again with the op in front that found no cycle.
 static constexpr int kMostRestarts = 8;
-
-/// Each wait leaves as much under way as can be, unless a count is pinned in its chain.
-void Search::setInFlight(Solution &solution) const {
-  Steady steady(problem, solution);
-  SmallVector<std::optional<int64_t>> pins(problem.ops.size());
-  for (unsigned op = 0; op < problem.ops.size(); ++op)
-    if (std::optional<int64_t> pin = problem.ops[op].pins.inFlight)
-      pins[steady.getChainEnd(op)] = pin;
-  for (auto [op, placement] : llvm::enumerate(solution.ops)) {
-    if (problem.ops[op].completion != Completion::Counted)
-      continue;
-    unsigned end = steady.getChainEnd(op);
-    const Counter &counter = problem.counters[problem.ops[op].counter];
-    placement.inFlight = pins[end].value_or(
-        std::min(steady.getMostInFlight(end), counter.limit.value_or(kMostTrips)));
-  }
-}
-
-void Search::setDepths(Solution &solution) const {
-  Steady steady(problem, solution);
-  for (auto [op, placement] : llvm::enumerate(solution.ops))
-    if (steady.hasRing(op))
-      placement.depth = problem.isContinued(op)
-                            ? 1
-                            : problem.ops[op].pins.depth.value_or(steady.getLeastDepth(op));
-}
 
 /// The conditions that waits ask for and the starts do not hold.
 SmallVector<Edge> Search::findBroken(const Solution &solution) const {
@@ -92,8 +64,8 @@ std::optional<Solution> Search::place(const Graph &graph, int64_t interval, bool
     std::optional<unsigned> stuck = placer.placeAll(order, !isSwing);
     if (!stuck) {
       Solution solution = placer.getSolution();
-      setInFlight(solution);
-      setDepths(solution);
+      setMostInFlight(problem, solution);
+      setLeastDepths(problem, solution);
       return solution;
     }
     violation = problem.at(*stuck, "start",

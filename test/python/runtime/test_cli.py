@@ -148,7 +148,7 @@ def test_a_compile_error_shows_the_line_and_exits_1(kiln_command, tmp_path):
         ([*ADD, "--target", "nope"], "expected a target (cpu, "),
         (
             [*ADD, "--pipeline", "a=1"],
-            "expected the pipeline option stop-after, from, exact or model, got",
+            "expected the pipeline option stop-after, from, exact, model or solver, got",
         ),
         ([*ADD, "--pipeline", "stop-after=layout", "--emit", "asm"], "expected one of 'ir:tile', "),
         ([*ADD, "--from", "layout"], "expected --from and --exact with MLIR, got a Python file"),

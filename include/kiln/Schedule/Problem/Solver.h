@@ -29,6 +29,11 @@ struct LeastInterval {
 std::optional<llvm::SmallVector<unsigned>> assignRoles(const Problem &problem,
                                                        Violation *why = nullptr);
 
+/// All assignments of roles that pins allow, that of assignRoles() first; nothing if there are more
+/// than `most`, or none.
+std::optional<llvm::SmallVector<llvm::SmallVector<unsigned>>> listRoles(const Problem &problem,
+                                                                        size_t most);
+
 /// The lower bounds for ops in these roles; nothing where no interval can hold all pins.
 std::optional<LeastInterval>
 getLeastInterval(const Problem &problem, llvm::ArrayRef<unsigned> roles, Violation *why = nullptr);
