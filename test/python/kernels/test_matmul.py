@@ -119,9 +119,12 @@ def test_scales_of_f8(scales, form, rng):
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_emulated_chips(chip, rng):
-    a, b = drawn(rng, BF16, 2, 33, 70), drawn(rng, BF16, 41, 70)
-    got = ops.matmul(a, b, transpose_b=True, BM=16, BN=32, _device=f"emu:{chip}")
+@pytest.mark.parametrize("sizes, tiles", [((33, 41, 70), (16, 32)), ((70, 64, 136), (64, 64))])
+def test_emulated_chips(chip, sizes, tiles, rng):
+    """Rows at odd addresses, and such as copy engines load."""
+    m, n, k = sizes
+    a, b = drawn(rng, BF16, 2, m, k), drawn(rng, BF16, n, k)
+    got = ops.matmul(a, b, transpose_b=True, BM=tiles[0], BN=tiles[1], _device=f"emu:{chip}")
     check(got, wide(a) @ wide(b).T)
 
 
