@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import kiln
-from kiln.ops import arrays
+from kiln.ops import arrays, microscaling
 from kiln.ops.scales import Scale, block_scaled
 from kiln.ops.steps import Steps
 from kiln.ops.tiles import Place, applied, batch_of, count_of, matrix_of, operands_of
@@ -98,7 +98,9 @@ def matmul(
                  by what elements of f8 are multiplied: a number, or an array of f32 with as many
                  dimensions as matrices have, each of extent 1, of the array's own, or of a block of
                  128 each, ceil(extent / 128), in the order of the array as it is given; along K 1
-                 or blocks. A vector has one number for each row of a, or column of b
+                 or blocks. A vector has one number for each row of a, or column of b. Or f8e8m0fnu,
+                 one for each 32 elements along K, of elements of f8, f6 or f4 (Microscaling): then
+                 the other operand may have None, and elements of bf16, f16 or f32, too
     precision    how f32 is read: "ieee" exactly, "tf32" rounded to that, "tf32x3"
     launch       options of a launch, `_stream=...`, and tunables, `BM=128, BN=128, BK=64`, which
                  the model chooses otherwise
@@ -121,8 +123,14 @@ def matmul(
             f"[..., {'N, K' if transpose_b else 'K, N'}] of shape {shape_b}",
         )  # fmt: skip
     arrays.check_precision(OP, precision)
-    dtype = arrays.check_dtype(OP, "a", a, (*FLOATS, *BYTE_FLOATS, *INTS))
-    arrays.check_dtype(OP, "b", b, BYTE_FLOATS if dtype in BYTE_FLOATS else (dtype,))
+    in_blocks = microscaling.has_blocks(scale_a, scale_b)
+    if in_blocks:
+        microscaling.check_operand(OP, "a", a, scale_a, shape_a, 0 if transpose_a else 1)
+        microscaling.check_operand(OP, "b", b, scale_b, shape_b, 1 if transpose_b else 0)
+        dtype = kiln.f8e4m3fn
+    else:
+        dtype = arrays.check_dtype(OP, "a", a, (*FLOATS, *BYTE_FLOATS, *INTS))
+        arrays.check_dtype(OP, "b", b, BYTE_FLOATS if dtype in BYTE_FLOATS else (dtype,))
     shape = (*arrays.broadcast(OP, "b", shape_a[:-2], shape_b[:-2]), m, n)
     if out is None:
         natural = kiln.bf16 if dtype in BYTE_FLOATS else kiln.i32 if dtype in INTS else dtype
@@ -133,7 +141,7 @@ def matmul(
             arrays.check_dtype(OP, "out", out, (out_dtype,))
 
     scales = []
-    if scale_a is not None or scale_b is not None:
+    if not in_blocks and (scale_a is not None or scale_b is not None):
         if dtype not in BYTE_FLOATS:
             arrays.refuse(
                 OP, "scale_a" if scale_b is None else "scale_b",
@@ -148,7 +156,11 @@ def matmul(
         epilogue = [steps, epilogue]
     steps = Steps(OP, epilogue, shape, a)
     constants = {"TA": bool(transpose_a), "TB": bool(transpose_b), **launch}
-    if any(scale.array is not None for scale in scales):
+    if in_blocks:
+        microscaling.microscaled(
+            a, b, out, scale_a, scale_b, steps.operands, EPILOGUE=steps.functions, **constants
+        )  # fmt: skip
+    elif any(scale.array is not None for scale in scales):
         block_scaled(
             a, b, out, *(scale.array for scale in scales), steps.operands,
             BLOCKS=tuple(scale.blocks for scale in scales), EPILOGUE=steps.functions, **constants,
