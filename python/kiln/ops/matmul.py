@@ -41,33 +41,33 @@ def sums_of(a):
 
 @kiln.kernel
 def product(
-    a: kiln.View, b: kiln.View, c: kiln.View,
+    a: kiln.View, b: kiln.View, out: kiln.View,
     TA: kiln.constexpr, TB: kiln.constexpr, PRECISION: kiln.constexpr, MOST: kiln.constexpr,
     BK: kiln.constexpr,
     BM: kiln.tunable = kiln.tunable(64, 16, 128, 192, 256),
     BN: kiln.tunable = kiln.tunable(64, 32, 128, 160, 192, 224, 256),
 ):  # fmt: skip
-    M, N = c.shape[c.rank - 2], c.shape[c.rank - 1]
-    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(c))
-    place = Place(i * BM, j * BN, M, N, batch_of(z, c))
+    M, N = out.shape[out.rank - 2], out.shape[out.rank - 1]
+    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(out))
+    place = Place(i * BM, j * BN, M, N, batch_of(z, out))
     acc = product_of(a, b, place, TA, TB, PRECISION, MOST, BM, BN, BK)
-    matrix_of(c, place.batch).store((place.row, place.column), acc.to(c.dtype))
+    matrix_of(out, place.batch).store((place.row, place.column), acc.to(out.dtype))
 
 
 @kiln.kernel
 def product_with_epilogue(
-    a: kiln.View, b: kiln.View, c: kiln.View, operands: tuple,
+    a: kiln.View, b: kiln.View, out: kiln.View, operands: tuple,
     EPILOGUE: kiln.constexpr, TA: kiln.constexpr, TB: kiln.constexpr, PRECISION: kiln.constexpr,
     MOST: kiln.constexpr, BK: kiln.constexpr,
     BM: kiln.tunable = kiln.tunable(64, 16, 128, 192, 256),
     BN: kiln.tunable = kiln.tunable(64, 32, 128, 160, 192, 224, 256),
 ):  # fmt: skip
-    M, N = c.shape[c.rank - 2], c.shape[c.rank - 1]
-    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(c))
-    place = Place(i * BM, j * BN, M, N, batch_of(z, c))
+    M, N = out.shape[out.rank - 2], out.shape[out.rank - 1]
+    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(out))
+    place = Place(i * BM, j * BN, M, N, batch_of(z, out))
     acc = product_of(a, b, place, TA, TB, PRECISION, MOST, BM, BN, BK)
     tile = applied(acc, place, EPILOGUE, operands)
-    matrix_of(c, place.batch).store((place.row, place.column), tile.to(c.dtype))
+    matrix_of(out, place.batch).store((place.row, place.column), tile.to(out.dtype))
 
 
 def matmul(
@@ -88,9 +88,9 @@ def matmul(
 
     a, b         of one dtype: f16, bf16, f32, f64 (summed in f64), i8 or u8 (summed in i32); or of
                  f8e4m3fn and f8e5m2 in any combination. Any strides; leading dimensions broadcast
-    out          [..., M, N] of any dtype that a number is converted to. Without it memory of the
-                 inputs' framework, of `out_dtype` or else of the inputs' dtype, of f8 bf16, of
-                 integers i32
+    out          [..., M, N] of any dtype that a number is converted to, in memory that neither a
+                 nor b has. Without it new memory of the inputs' framework, of `out_dtype` or else
+                 of the inputs' dtype, of f8 bf16, of integers i32
     transpose_a, transpose_b
                  a is [..., K, M], b is [..., N, K]
     epilogue     what is done with each tile before it is stored (see `kiln.ops.epilogues`)

@@ -68,16 +68,16 @@ def mx(scales: Any, dtype: kiln.DType = kiln.f8e4m3fn) -> Epilogue:
 
 @kiln.kernel
 def microscaled(
-    a: kiln.View, b: kiln.View, c: kiln.View, scale_a: kiln.View | None, scale_b: kiln.View | None,
-    operands: tuple, EPILOGUE: kiln.constexpr, TA: kiln.constexpr, TB: kiln.constexpr,
+    a: kiln.View, b: kiln.View, out: kiln.View,
+    scale_a: kiln.View | None, scale_b: kiln.View | None, operands: tuple, EPILOGUE: kiln.constexpr, TA: kiln.constexpr, TB: kiln.constexpr,
     BM: kiln.tunable = kiln.tunable(64, 16, 128),
     BN: kiln.tunable = kiln.tunable(64, 32, 128),
     BK: kiln.constexpr = 128,
 ):  # fmt: skip
     """A product of which one operand or both have a scale for each 32 elements along k."""
-    M, N = c.shape[c.rank - 2], c.shape[c.rank - 1]
-    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(c))
-    place = Place(i * BM, j * BN, M, N, batch_of(z, c))
+    M, N = out.shape[out.rank - 2], out.shape[out.rank - 1]
+    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(out))
+    place = Place(i * BM, j * BN, M, N, batch_of(z, out))
     a, b = matrix_of(a, place.batch), matrix_of(b, place.batch)
     if scale_a is not None:
         scale_a = matrix_of(scale_a, place.batch)
@@ -97,7 +97,7 @@ def microscaled(
         q = _scales_of(scale_b, place.column, k // BLOCK, BN, BK // BLOCK, not TB)
         acc = kiln.dot_scaled(x, p, y, q, acc, transpose_b=TB)
     tile = applied(acc, place, EPILOGUE, operands)
-    matrix_of(c, place.batch).store((place.row, place.column), tile.to(c.dtype))
+    matrix_of(out, place.batch).store((place.row, place.column), tile.to(out.dtype))
 
 
 @kiln.function
