@@ -69,7 +69,8 @@ def mx(scales: Any, dtype: kiln.DType = kiln.f8e4m3fn) -> Epilogue:
 @kiln.kernel
 def microscaled(
     a: kiln.View, b: kiln.View, out: kiln.View,
-    scale_a: kiln.View | None, scale_b: kiln.View | None, operands: tuple, EPILOGUE: kiln.constexpr, TA: kiln.constexpr, TB: kiln.constexpr,
+    scale_a: kiln.View | None, scale_b: kiln.View | None, operands: tuple,
+    EPILOGUE: kiln.constexpr, TA: kiln.constexpr, TB: kiln.constexpr,
     BM: kiln.tunable = kiln.tunable(64, 16, 128),
     BN: kiln.tunable = kiln.tunable(64, 32, 128),
     BK: kiln.constexpr = 128,

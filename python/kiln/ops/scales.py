@@ -120,7 +120,8 @@ def multiplied(tile, scales, axis: kiln.constexpr, start, k, blocks: kiln.conste
 @kiln.kernel
 def block_scaled(
     a: kiln.View, b: kiln.View, out: kiln.View,
-    scale_a: kiln.View | None, scale_b: kiln.View | None, operands: tuple, EPILOGUE: kiln.constexpr, BLOCKS: kiln.constexpr,
+    scale_a: kiln.View | None, scale_b: kiln.View | None, operands: tuple,
+    EPILOGUE: kiln.constexpr, BLOCKS: kiln.constexpr,
     TA: kiln.constexpr, TB: kiln.constexpr,
     BM: kiln.tunable = kiln.tunable(64, 16, 128),
     BN: kiln.tunable = kiln.tunable(64, 32, 128),
