@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 from math import prod
+from numbers import Integral
 from typing import Any, NoReturn
 
 import numpy as np
@@ -110,6 +111,11 @@ def check_dtype(op: str, argument: str, array: Any, allowed: Iterable[DType]) ->
 def check_precision(op: str, precision: str) -> None:
     if precision not in ("ieee", "tf32", "tf32x3"):
         refuse(op, "precision", f"expected ieee, tf32 or tf32x3, got {precision!r}")
+
+
+def is_count(value: Any, least: int = 0, most: int = (1 << 31) - 1) -> bool:
+    """Whether a value is a whole number within bounds."""
+    return isinstance(value, Integral) and least <= value <= most
 
 
 def broadcast(op: str, argument: str, first: Shape, second: Shape) -> Shape:

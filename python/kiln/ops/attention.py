@@ -248,9 +248,7 @@ def padded(size: int) -> int:
 
 def _window(window: Any) -> tuple[int | None, int | None]:
     pair = window if isinstance(window, tuple) else (window, window)
-    if len(pair) != 2 or any(
-        n is not None and (not isinstance(n, int) or not 0 <= n < 1 << 31) for n in pair
-    ):
+    if len(pair) != 2 or not all(n is None or arrays.is_count(n) for n in pair):
         arrays.refuse(OP, "window", f"expected one or two counts of keys or None, got {window!r}")
     return pair
 

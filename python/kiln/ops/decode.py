@@ -229,7 +229,7 @@ def decode(
         arrays.check_dtype(OP, "lengths", lengths, (kiln.i32, kiln.i64))
         arrays.check_shape(OP, "lengths", lengths, (batch,))
     arrays.check_precision(OP, precision)
-    if window is not None and (not isinstance(window, int) or not 0 <= window < 1 << 31):
+    if window is not None and not arrays.is_count(window):
         arrays.refuse(OP, "window", f"expected a count of keys, got {window!r}")
     numbers = (*exponents(OP, scale, softcap, d), window or 0)
     shape = (*given[:-1], dv)
@@ -240,7 +240,7 @@ def decode(
         whole, ends = result[:, :, None], None if lse is None else lse[:, :, None]
     if splits is None:
         splits = _splits(arrays.cores(q, launch.get("_device")), batch * key_heads, keys)
-    elif not isinstance(splits, int) or not 1 <= splits <= MOST_SPLITS:
+    elif not arrays.is_count(splits, 1, MOST_SPLITS):
         arrays.refuse(OP, "splits", f"expected from 1 to {MOST_SPLITS} parts, got {splits!r}")
     constants = {
         "SPLIT": splits > 1, "GROUP": group, "HEADS": tile_heads, "QUERIES": tile_queries,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import kiln
-from kiln.ops import arrays
+from kiln.ops import arrays, microscaling
 from kiln.ops.scales import Scale, block_scaled
 from kiln.ops.steps import Steps
 from kiln.ops.tiles import Place, applied, batch_of, count_of, matrix_of, operands_of
@@ -41,33 +41,33 @@ def sums_of(a):
 
 @kiln.kernel
 def product(
-    a: kiln.View, b: kiln.View, c: kiln.View,
+    a: kiln.View, b: kiln.View, out: kiln.View,
     TA: kiln.constexpr, TB: kiln.constexpr, PRECISION: kiln.constexpr, MOST: kiln.constexpr,
     BK: kiln.constexpr,
     BM: kiln.tunable = kiln.tunable(64, 16, 128, 192, 256),
     BN: kiln.tunable = kiln.tunable(64, 32, 128, 160, 192, 224, 256),
 ):  # fmt: skip
-    M, N = c.shape[c.rank - 2], c.shape[c.rank - 1]
-    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(c))
-    place = Place(i * BM, j * BN, M, N, batch_of(z, c))
+    M, N = out.shape[out.rank - 2], out.shape[out.rank - 1]
+    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(out))
+    place = Place(i * BM, j * BN, M, N, batch_of(z, out))
     acc = product_of(a, b, place, TA, TB, PRECISION, MOST, BM, BN, BK)
-    matrix_of(c, place.batch).store((place.row, place.column), acc.to(c.dtype))
+    matrix_of(out, place.batch).store((place.row, place.column), acc.to(out.dtype))
 
 
 @kiln.kernel
 def product_with_epilogue(
-    a: kiln.View, b: kiln.View, c: kiln.View, operands: tuple,
+    a: kiln.View, b: kiln.View, out: kiln.View, operands: tuple,
     EPILOGUE: kiln.constexpr, TA: kiln.constexpr, TB: kiln.constexpr, PRECISION: kiln.constexpr,
     MOST: kiln.constexpr, BK: kiln.constexpr,
     BM: kiln.tunable = kiln.tunable(64, 16, 128, 192, 256),
     BN: kiln.tunable = kiln.tunable(64, 32, 128, 160, 192, 224, 256),
 ):  # fmt: skip
-    M, N = c.shape[c.rank - 2], c.shape[c.rank - 1]
-    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(c))
-    place = Place(i * BM, j * BN, M, N, batch_of(z, c))
+    M, N = out.shape[out.rank - 2], out.shape[out.rank - 1]
+    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(out))
+    place = Place(i * BM, j * BN, M, N, batch_of(z, out))
     acc = product_of(a, b, place, TA, TB, PRECISION, MOST, BM, BN, BK)
     tile = applied(acc, place, EPILOGUE, operands)
-    matrix_of(c, place.batch).store((place.row, place.column), tile.to(c.dtype))
+    matrix_of(out, place.batch).store((place.row, place.column), tile.to(out.dtype))
 
 
 def matmul(
@@ -88,9 +88,9 @@ def matmul(
 
     a, b         of one dtype: f16, bf16, f32, f64 (summed in f64), i8 or u8 (summed in i32); or of
                  f8e4m3fn and f8e5m2 in any combination. Any strides; leading dimensions broadcast
-    out          [..., M, N] of any dtype that a number is converted to. Without it memory of the
-                 inputs' framework, of `out_dtype` or else of the inputs' dtype, of f8 bf16, of
-                 integers i32
+    out          [..., M, N] of any dtype that a number is converted to, in memory that neither a
+                 nor b has. Without it new memory of the inputs' framework, of `out_dtype` or else
+                 of the inputs' dtype, of f8 bf16, of integers i32
     transpose_a, transpose_b
                  a is [..., K, M], b is [..., N, K]
     epilogue     what is done with each tile before it is stored (see `kiln.ops.epilogues`)
@@ -98,7 +98,9 @@ def matmul(
                  by what elements of f8 are multiplied: a number, or an array of f32 with as many
                  dimensions as matrices have, each of extent 1, of the array's own, or of a block of
                  128 each, ceil(extent / 128), in the order of the array as it is given; along K 1
-                 or blocks. A vector has one number for each row of a, or column of b
+                 or blocks. A vector has one number for each row of a, or column of b. Or f8e8m0fnu,
+                 one for each 32 elements along K, of elements of f8, f6 or f4 (Microscaling): then
+                 the other operand may have None, and elements of bf16, f16 or f32, too
     precision    how f32 is read: "ieee" exactly, "tf32" rounded to that, "tf32x3"
     launch       options of a launch, `_stream=...`, and tunables, `BM=128, BN=128, BK=64`, which
                  the model chooses otherwise
@@ -121,8 +123,14 @@ def matmul(
             f"[..., {'N, K' if transpose_b else 'K, N'}] of shape {shape_b}",
         )  # fmt: skip
     arrays.check_precision(OP, precision)
-    dtype = arrays.check_dtype(OP, "a", a, (*FLOATS, *BYTE_FLOATS, *INTS))
-    arrays.check_dtype(OP, "b", b, BYTE_FLOATS if dtype in BYTE_FLOATS else (dtype,))
+    in_blocks = microscaling.has_blocks(scale_a, scale_b)
+    if in_blocks:
+        microscaling.check_operand(OP, "a", a, scale_a, shape_a, 0 if transpose_a else 1)
+        microscaling.check_operand(OP, "b", b, scale_b, shape_b, 1 if transpose_b else 0)
+        dtype = kiln.f8e4m3fn
+    else:
+        dtype = arrays.check_dtype(OP, "a", a, (*FLOATS, *BYTE_FLOATS, *INTS))
+        arrays.check_dtype(OP, "b", b, BYTE_FLOATS if dtype in BYTE_FLOATS else (dtype,))
     shape = (*arrays.broadcast(OP, "b", shape_a[:-2], shape_b[:-2]), m, n)
     if out is None:
         natural = kiln.bf16 if dtype in BYTE_FLOATS else kiln.i32 if dtype in INTS else dtype
@@ -133,7 +141,7 @@ def matmul(
             arrays.check_dtype(OP, "out", out, (out_dtype,))
 
     scales = []
-    if scale_a is not None or scale_b is not None:
+    if not in_blocks and (scale_a is not None or scale_b is not None):
         if dtype not in BYTE_FLOATS:
             arrays.refuse(
                 OP, "scale_a" if scale_b is None else "scale_b",
@@ -148,7 +156,11 @@ def matmul(
         epilogue = [steps, epilogue]
     steps = Steps(OP, epilogue, shape, a)
     constants = {"TA": bool(transpose_a), "TB": bool(transpose_b), **launch}
-    if any(scale.array is not None for scale in scales):
+    if in_blocks:
+        microscaling.microscaled(
+            a, b, out, scale_a, scale_b, steps.operands, EPILOGUE=steps.functions, **constants
+        )  # fmt: skip
+    elif any(scale.array is not None for scale in scales):
         block_scaled(
             a, b, out, *(scale.array for scale in scales), steps.operands,
             BLOCKS=tuple(scale.blocks for scale in scales), EPILOGUE=steps.functions, **constants,

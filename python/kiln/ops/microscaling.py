@@ -1,4 +1,4 @@
-"""Results in the OCP's Microscaling formats: blocks of 32 elements along a row with one scale."""
+"""Operands and results in the OCP's Microscaling formats: blocks of 32 elements with one scale."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 import kiln
 from kiln.ops import arrays
 from kiln.ops.steps import Epilogue, Finish
-from kiln.ops.tiles import matrix_of
+from kiln.ops.tiles import Place, applied, batch_of, count_of, matrix_of
 
 BLOCK = 32
+SCALE = kiln.f8e8m0fnu
+ELEMENTS = (kiln.f8e4m3fn, kiln.f8e5m2, kiln.f6e2m3fn, kiln.f6e3m2fn, kiln.f4e2m1fn)
 # Of each element format: the exponent of its largest power of two, and its largest number.
 FORMATS = {kiln.f8e4m3fn: (8, 448.0), kiln.f8e5m2: (15, 57344.0), kiln.f4e2m1fn: (2, 6.0)}
 
@@ -43,7 +45,7 @@ class Quantised(Epilogue):
         if dtype not in FORMATS:
             wanted = ", ".join(map(str, FORMATS))
             arrays.refuse("mx", "dtype", f"expected one of {wanted}, got {dtype!r}")
-        arrays.check_dtype("mx", "scales", scales, (kiln.f8e8m0fnu,))
+        arrays.check_dtype("mx", "scales", scales, (SCALE,))
         super().__init__(_FUNCTIONS[dtype], scales)
 
     def bound(self, op: str, shape: arrays.Shape, like: Any) -> tuple[tuple, Finish | None]:
@@ -62,3 +64,75 @@ def mx(scales: Any, dtype: kiln.DType = kiln.f8e4m3fn) -> Epilogue:
     infinity has a NaN for its scale.
     """
     return Quantised(scales, dtype)
+
+
+@kiln.kernel
+def microscaled(
+    a: kiln.View, b: kiln.View, out: kiln.View,
+    scale_a: kiln.View | None, scale_b: kiln.View | None, operands: tuple,
+    EPILOGUE: kiln.constexpr, TA: kiln.constexpr, TB: kiln.constexpr,
+    BM: kiln.tunable = kiln.tunable(64, 16, 128),
+    BN: kiln.tunable = kiln.tunable(64, 32, 128),
+    BK: kiln.constexpr = 128,
+):  # fmt: skip
+    """A product of which one operand or both have a scale for each 32 elements along k."""
+    M, N = out.shape[out.rank - 2], out.shape[out.rank - 1]
+    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(out))
+    place = Place(i * BM, j * BN, M, N, batch_of(z, out))
+    a, b = matrix_of(a, place.batch), matrix_of(b, place.batch)
+    if scale_a is not None:
+        scale_a = matrix_of(scale_a, place.batch)
+    if scale_b is not None:
+        scale_b = matrix_of(scale_b, place.batch)
+    acc = kiln.zeros((BM, BN), kiln.f32)
+    for k in range(0, a.shape[0 if TA else 1], BK):
+        if TA:
+            x = a.load((k, place.row), (BK, BM)).T
+        else:
+            x = a.load((place.row, k), (BM, BK))
+        if TB:
+            y = b.load((place.column, k), (BN, BK))
+        else:
+            y = b.load((k, place.column), (BK, BN))
+        p = _scales_of(scale_a, place.row, k // BLOCK, BM, BK // BLOCK, TA)
+        q = _scales_of(scale_b, place.column, k // BLOCK, BN, BK // BLOCK, not TB)
+        acc = kiln.dot_scaled(x, p, y, q, acc, transpose_b=TB)
+    tile = applied(acc, place, EPILOGUE, operands)
+    matrix_of(out, place.batch).store((place.row, place.column), tile.to(out.dtype))
+
+
+@kiln.function
+def _scales_of(
+    scales, start, block, B: kiln.constexpr, BLOCKS: kiln.constexpr, TURNED: kiln.constexpr
+):  # fmt: skip
+    """Those of B rows of an operand, [B, BLOCKS]; TURNED: as they lie, blocks come first."""
+    if scales is None:
+        return None
+    if TURNED:
+        return scales.load((block, start), (BLOCKS, B)).T
+    return scales.load((start, block), (B, BLOCKS))
+
+
+def has_blocks(*scales: Any) -> bool:
+    """Whether one of them is of this format."""
+    return any(getattr(x, "dtype", None) is not None and _is_scale(x) for x in scales)
+
+
+def _is_scale(array: Any) -> bool:
+    return arrays.dtype_of("matmul", "scale", array) is SCALE
+
+
+def check_operand(
+    op: str, name: str, array: Any, scales: Any, shape: arrays.Shape, inner: int
+) -> None:
+    """One operand and its scales. `inner`: the dimension along which the product sums, 0 or 1."""
+    if scales is None:
+        arrays.check_dtype(op, name, array, (kiln.bf16, kiln.f16, kiln.f32, *ELEMENTS))
+        return
+    arrays.check_dtype(op, name, array, ELEMENTS)
+    if not hasattr(scales, "dtype"):
+        arrays.refuse(op, f"scale_{name}", f"expected None or elements of {SCALE}, got a number")
+    arrays.check_dtype(op, f"scale_{name}", scales, (SCALE,))
+    wanted = list(shape)
+    wanted[len(shape) - 2 + inner] = kiln.cdiv(wanted[len(shape) - 2 + inner], BLOCK)
+    arrays.check_shape(op, f"scale_{name}", scales, tuple(wanted))

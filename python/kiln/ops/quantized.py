@@ -151,7 +151,7 @@ def _group(k: int, groups: int, group: int | None) -> int:
                 f"expected a number of scales that divides K = {k}, or `group`, got {groups}",
             )  # fmt: skip
         group = max(k // groups, 1)
-    if not isinstance(group, int) or group < 1 or (group < k and group % LEAST_GROUP):
+    if not arrays.is_count(group, 1) or (group < k and group % LEAST_GROUP):
         arrays.refuse(
             OP, "group", f"expected a multiple of {LEAST_GROUP}, or K = {k}, got {group!r}"
         )

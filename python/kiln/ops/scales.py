@@ -119,17 +119,18 @@ def multiplied(tile, scales, axis: kiln.constexpr, start, k, blocks: kiln.conste
 
 @kiln.kernel
 def block_scaled(
-    a: kiln.View, b: kiln.View, c: kiln.View, scale_a: kiln.View | None, scale_b: kiln.View | None,
-    operands: tuple, EPILOGUE: kiln.constexpr, BLOCKS: kiln.constexpr,
+    a: kiln.View, b: kiln.View, out: kiln.View,
+    scale_a: kiln.View | None, scale_b: kiln.View | None, operands: tuple,
+    EPILOGUE: kiln.constexpr, BLOCKS: kiln.constexpr,
     TA: kiln.constexpr, TB: kiln.constexpr,
     BM: kiln.tunable = kiln.tunable(64, 16, 128),
     BN: kiln.tunable = kiln.tunable(64, 32, 128),
     BK: kiln.constexpr = 128,
 ):  # fmt: skip
     """A product whose partial sums over BK elements are scaled before they are added."""
-    M, N = c.shape[c.rank - 2], c.shape[c.rank - 1]
-    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(c))
-    place = Place(i * BM, j * BN, M, N, batch_of(z, c))
+    M, N = out.shape[out.rank - 2], out.shape[out.rank - 1]
+    i, j, z = kiln.grid(kiln.cdiv(M, BM), kiln.cdiv(N, BN), count_of(out))
+    place = Place(i * BM, j * BN, M, N, batch_of(z, out))
     a, b = matrix_of(a, place.batch), matrix_of(b, place.batch)
     if TA and scale_a is not None:  # the outer dimension first
         scale_a = scale_a.T
@@ -142,4 +143,4 @@ def block_scaled(
         part = multiplied(part, scale_a, 0, place.row, k, BLOCKS[0])
         acc += multiplied(part, scale_b, 1, place.column, k, BLOCKS[1])
     tile = applied(acc, place, EPILOGUE, operands)
-    matrix_of(c, place.batch).store((place.row, place.column), tile.to(c.dtype))
+    matrix_of(out, place.batch).store((place.row, place.column), tile.to(out.dtype))

@@ -71,7 +71,7 @@ SIZES = {  # batch, heads, key heads, queries, keys, head size, and of values
 }  # fmt: skip
 MASKS = {
     "full": {}, "causal": {"causal": True}, "window": {"window": 10}, "left": {"window": (20, None)},
-    "right": {"window": (None, 7)}, "causal window": {"causal": True, "window": (30, 5)},
+    "right": {"window": (None, 7)}, "causal window": {"causal": True, "window": (np.int64(30), 5)},
     "capped": {"softcap": 2.0, "scale": 0.7}, "itself": {"window": (0, 0), "softcap": 1.0},
 }  # fmt: skip
 

@@ -61,17 +61,17 @@ def test_rows_gathered_by_index_and_scattered(device, rng):
     offsets = np.searchsorted(chosen[order], np.arange(experts + 1))
     x, b = (
         rng.standard_normal((tokens, 40)).astype(BF16),
-        rng.standard_normal((experts, 40, 33)).astype(BF16),
+        rng.standard_normal((experts, 40, 48)).astype(BF16),
     )
     weights = rng.uniform(0.5, 1, 2 * tokens).astype(np.float32)
-    bias = rng.standard_normal((experts, 33)).astype(np.float32)
-    out = np.full((2 * tokens, 33), np.nan, np.float32)
+    bias = rng.standard_normal((experts, 48)).astype(np.float32)
+    out = np.full((2 * tokens, 48), np.nan, np.float32)
     tiles = {} if device == "cpu" else {"BM": 16, "BN": 64}
     ops.grouped_matmul(
         x, b, offsets, out, gather=(order // 2).astype(np.int32), scatter=order.astype(np.int32),
         epilogue=[epilogues.bias(bias), epilogues.scaled(rows=weights)], _device=device, **tiles,
     )  # fmt: skip
-    want = np.empty((2 * tokens, 33))
+    want = np.empty((2 * tokens, 48))
     want[order] = (reference(x, b, offsets, order // 2) + bias[chosen[order]]) * weights[:, None]
     check(out, want)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from closeness import BF16, CHIPS, F8, TOLERANCE, check, wide
@@ -56,8 +57,6 @@ def test_any_strides(rng):
 
 
 def test_f8_of_two_kinds(rng):
-    import ml_dtypes
-
     a, b = drawn(rng, F8, 20, 40), drawn(rng, ml_dtypes.float8_e5m2, 40, 30)
     check(ops.matmul(a, b, out_dtype=kiln.f32), wide(a) @ wide(b))
 
@@ -119,9 +118,12 @@ def test_scales_of_f8(scales, form, rng):
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_emulated_chips(chip, rng):
-    a, b = drawn(rng, BF16, 2, 33, 70), drawn(rng, BF16, 41, 70)
-    got = ops.matmul(a, b, transpose_b=True, BM=16, BN=32, _device=f"emu:{chip}")
+@pytest.mark.parametrize("sizes, tiles", [((33, 41, 70), (16, 32)), ((70, 64, 136), (64, 64))])
+def test_emulated_chips(chip, sizes, tiles, rng):
+    """Rows at odd addresses, and such as copy engines load."""
+    m, n, k = sizes
+    a, b = drawn(rng, BF16, 2, m, k), drawn(rng, BF16, n, k)
+    got = ops.matmul(a, b, transpose_b=True, BM=tiles[0], BN=tiles[1], _device=f"emu:{chip}")
     check(got, wide(a) @ wide(b).T)
 
 
@@ -135,6 +137,47 @@ def test_block_scales_on_emulated_chips(chip, rng):
     )  # fmt: skip
     want = (wide(a) * np.repeat(scale_a, 128, 1)) @ (wide(b) * np.repeat(scale_b, 128, 1)).T
     check(got, want, 2e-4 if chip == "sm_90a" else None)  # sums of 14 bits: docs/rationale/parts.md
+
+
+@pytest.mark.drawn(6)
+@pytest.mark.parametrize("kinds", ["f8 f8", "f8 f4", "f4 f4", "f8 bf16", "f32 f4"])
+@pytest.mark.parametrize("form", ["NN", "NT", "TN", "TT"])
+@pytest.mark.parametrize("device", ["cpu", *(f"emu:{chip}" for chip in CHIPS)])
+def test_microscaling_formats(kinds, form, device, rng):
+    """With blocks that the extent cuts."""
+
+    def made(kind, rows, turned):
+        """An operand as it is given, its scales, and what it means."""
+        k = 200
+        x = drawn(
+            rng,
+            {"f8": F8, "f4": ml_dtypes.float4_e2m1fn, "bf16": BF16, "f32": np.float32}[kind],
+            rows,
+            k,
+        )
+        scales = np.exp2(rng.integers(-3, 3, (rows, kiln.cdiv(k, 32)))).astype(
+            ml_dtypes.float8_e8m0fnu
+        )
+        value = wide(x)
+        if kind[1] in "48":
+            value = value * np.repeat(wide(scales), 32, 1)[:, :k]
+        else:
+            scales = None
+        if turned:
+            x, scales = np.ascontiguousarray(x.T), None if scales is None else scales.T
+        return kiln.PackedArray.from_numpy(x) if kind == "f4" else x, scales, value
+
+    kind_a, kind_b = kinds.split()
+    a, scale_a, left = made(kind_a, 33, form[0] == "T")
+    b, scale_b, right = made(kind_b, 40, form[1] == "N")
+    tiles = {} if device == "cpu" else {"BM": 16, "BN": 64}
+    out = np.empty((33, 40), np.float32)
+    ops.matmul(
+        a, b, out, transpose_a=form[0] == "T", transpose_b=form[1] == "T", scale_a=scale_a, scale_b=scale_b,
+        _device=device, **tiles,
+    )  # fmt: skip
+    # Beside bf16 an element times its scale is rounded to it; what sums of 14 bits lose on sm_90a.
+    check(out, left @ right.T, 4e-3 if "bf16" in kinds else 2e-4 if "sm_90a" in device else None)
 
 
 def test_tensors_of_pytorch(rng):
@@ -158,7 +201,7 @@ def test_arrays_of_jax_need_memory_for_the_result(rng):
 
 
 X, Y = np.zeros((3, 4), np.float32), np.zeros((4, 5), np.float32)
-X8, Y8 = X.astype(F8), Y.astype(F8)
+X8, Y8, E8 = X.astype(F8), Y.astype(F8), np.ones((3, 1), ml_dtypes.float8_e8m0fnu)
 BAD = {
     "extents": (lambda: ops.matmul(X, X), r"`b`: expected an inner extent of 4.*got 3.*\(3, 4\)"),
     "transposed": (lambda: ops.matmul(X, Y, transpose_b=True), r"`b`.*inner extent of 4.*\[\.\.\., N, K\]"),
@@ -172,6 +215,9 @@ BAD = {
     "out's dtype": (lambda: ops.matmul(X, Y, np.zeros((3, 5)), out_dtype=kiln.f32), r"`out`.*f32, got f64"),
     "precision": (lambda: ops.matmul(X, Y, precision="bf16"), r"`precision`: expected ieee, tf32 or tf32x3"),
     "scale": (lambda: ops.matmul(X8, Y8, scale_a=X), r"`scale_a`.*a number, 3 numbers, or a matrix of 1, 1 or 3 by"),
+    "block scales": (lambda: ops.matmul(X8, Y8, scale_a=E8[:, :0]), r"`scale_a`: expected the shape \(3, 1\)"),
+    "block scales beside others": (lambda: ops.matmul(X8, Y8, scale_a=E8, scale_b=2.0), "`scale_b`: expected None or elements"),
+    "block scales of f32": (lambda: ops.matmul(X, Y8, scale_a=E8), "`a`: expected elements of f8e4m3fn"),
     "scale of f32": (lambda: ops.matmul(X, Y, scale_b=2.0), r"`scale_b`: expected None beside elements of f32"),
     "scale's dtype": (lambda: ops.matmul(X8, Y8, scale_b=np.ones(5)), r"`scale_b`: expected elements of f32"),
 }  # fmt: skip

@@ -142,14 +142,18 @@ def test_microscaling_formats(name, pair):
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_emulated_chips(chip, pair, rng):
-    a, b, product = pair
-    rows, columns = np.empty(M, np.float32), np.empty(N, np.float32)
-    v, r = rng.standard_normal(N).astype(np.float32), rng.standard_normal((M, N)).astype(BF16)
+@pytest.mark.parametrize("sizes, tiles", [((M, N, K), (16, 32)), ((70, 64, 72), (64, 64))])
+def test_emulated_chips(chip, sizes, tiles, rng):
+    """Rows at odd addresses, and such as copy engines load."""
+    m, n, k = sizes
+    a, b = rng.standard_normal((m, k)).astype(BF16), rng.standard_normal((k, n)).astype(BF16)
+    product = wide(a) @ wide(b)
+    rows, columns = np.empty(m, np.float32), np.empty(n, np.float32)
+    v, r = rng.standard_normal(n).astype(np.float32), rng.standard_normal((m, n)).astype(BF16)
     reductions = [epilogues.row_reduction(rows, "max"), epilogues.column_reduction(columns)]
     got = ops.matmul(
-        a, b, epilogue=[epilogues.bias(v), epilogues.residual(r), kiln.silu, *reductions], BM=16,
-        BN=32, out_dtype=kiln.f32, _device=f"emu:{chip}",
+        a, b, epilogue=[epilogues.bias(v), epilogues.residual(r), kiln.silu, *reductions],
+        BM=tiles[0], BN=tiles[1], out_dtype=kiln.f32, _device=f"emu:{chip}",
     )  # fmt: skip
     want = product + v + wide(r)
     want = want / (1 + np.exp(-want))
