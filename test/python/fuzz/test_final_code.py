@@ -82,6 +82,20 @@ KEPT = {
          "kernel": {"roles": [{"name": "all", "warps": 4}], "persistent": (1, 2)}},
         [{"m": 72, "n": 104, "k": 256, "groups": 2}],
     ),
+    "a ring of two slots is gone to once": Case(
+        789022036, "sm_100a", "attention",
+        {"M": 32, "B": 64, "D": 64, "causal": False, "whole": False, "out": "f32"},
+        {"q": {"depth": 2},
+         "kernel": {"roles": [{"name": "load", "warps": 4},
+                              {"name": "mma", "warps": 4, "copies": 2}], "cluster": (2, 1)}},
+        [{"rows": 64, "keys": 56}],
+    ),
+    "so is one of tiles that another role stores": Case(
+        1563024217, "sm_90a", "windows", {"M": 64, "B": 32, "D": 64, "window": True},
+        {"s": {"role": "mma"}, "o": {"role": "mma"}, "out": {"atom": "tma", "in_flight": 1},
+         "kernel": {"roles": [{"name": "load", "warps": 4}, {"name": "mma", "warps": 8}]}},
+        [{"rows": 120, "groups": 3, "keys": 32}],
+    ),
 }  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not isa.has_checker(), reason="there is no tile-check-isa")
