@@ -8,12 +8,14 @@ import re
 from schedule_writer import Case
 
 MARK = "final code: "
-# Of what tile-check-isa says of AMD's chips, what is known and not mended: stores of waves that write
-# the same at one place, and counters to which no run comes.
+# What tile-check-isa says of AMD's code of random schedules that are right in numbers, not mended yet:
+# runs by drawn numbers in which waves write the same at one place, look at words of other meetings
+# than are declared, come to no counter or end in a wait.
 KNOWN = re.compile(
-    r"'ds_(write|store)_b128': wave \d+ writes byte \d+ of LDS, which wave \d+ writes by"
+    r"'ds_(write|store)\w+': wave \d+ writes byte \d+ of LDS, which wave \d+ writes by"
     r"|the metadata declares counters at byte \d+; in no run of the code anybody (arrives|waits)"
-    r"|not decided: "
+    r"|waves look at byte \d+ of LDS, which the metadata does not declare"
+    r"|no wave can go on: |not decided: "
 )
 
 
@@ -37,5 +39,5 @@ def find_problem(kernel, args, case: Case) -> str:
     except kiln.CompileError as error:
         return f"{MARK}none, but for the emulated chip: {error}"
     said = isa.find_problem(made.asm.encode(), allow_strong=True)
-    is_known = all(KNOWN.search(line) for line in said.splitlines())
-    return "" if is_known else f"{MARK}{said}"
+    is_known = case.chip.startswith("gfx") and all(KNOWN.search(x) for x in said.splitlines())
+    return "" if not said or is_known else f"{MARK}{said}"

@@ -1,9 +1,14 @@
 """Random schedules whose final code was accused of what it does not do: tile-check-isa says nothing
 of them now. What is wrong with a final code is said with its case."""
 
+import subprocess
+import sys
+
 import isa
+import kernel_check
 import pytest
 import schedule_check
+import schedule_code
 from schedule_writer import Case
 
 KEPT = {
@@ -82,6 +87,20 @@ KEPT = {
          "kernel": {"roles": [{"name": "all", "warps": 4}], "persistent": (1, 2)}},
         [{"m": 72, "n": 104, "k": 256, "groups": 2}],
     ),
+    "a ring of two slots is gone to once": Case(
+        789022036, "sm_100a", "attention",
+        {"M": 32, "B": 64, "D": 64, "causal": False, "whole": False, "out": "f32"},
+        {"q": {"depth": 2},
+         "kernel": {"roles": [{"name": "load", "warps": 4},
+                              {"name": "mma", "warps": 4, "copies": 2}], "cluster": (2, 1)}},
+        [{"rows": 64, "keys": 56}],
+    ),
+    "so is one of tiles that another role stores": Case(
+        1563024217, "sm_90a", "windows", {"M": 64, "B": 32, "D": 64, "window": True},
+        {"s": {"role": "mma"}, "o": {"role": "mma"}, "out": {"atom": "tma", "in_flight": 1},
+         "kernel": {"roles": [{"name": "load", "warps": 4}, {"name": "mma", "warps": 8}]}},
+        [{"rows": 120, "groups": 3, "keys": 32}],
+    ),
 }  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not isa.has_checker(), reason="there is no tile-check-isa")
@@ -95,6 +114,18 @@ def in_process(monkeypatch):
 @pytest.mark.parametrize("name", KEPT)
 def test_final_code_keeps_what_it_declares(name):
     assert schedule_check.check(KEPT[name], reads_code=True) == "", KEPT[name].text
+
+
+def test_each_member_that_is_declared_of_a_role_with_barriers_of_its_own_is_held(tmp_path):
+    case = next(case for case in KEPT.values() if case.kernel == "product")
+    args = schedule_check.inputs(case, 0, case.sizes[0])[0].values()
+    target = schedule_code.target_of(case.chip)
+    made = kernel_check.define(case.text).compile(*args, target=target, _pipeline="stop-after=asm")
+    (tmp_path / "code.s").write_text(made.asm)
+    mutants = isa.ROOT / "test/tools/Inputs/declared-mutants.py"
+    command = [sys.executable, mutants, isa.CHECKER, tmp_path / "code.s", "30"]
+    done = subprocess.run(command, text=True, capture_output=True, check=False)
+    assert "mutants refused" in done.stdout, done.stdout + done.stderr
 
 
 def test_a_final_code_that_lacks_a_fence_is_a_finding_with_its_case(monkeypatch):

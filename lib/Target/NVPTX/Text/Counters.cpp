@@ -21,6 +21,14 @@ namespace {
 struct Found {
   std::map<const Protocol::Role *, std::set<int64_t>> arrive, wait;
 };
+
+/// How far anybody comes in the slots of a ring. Trips that are written out may come to the first
+/// ones alone.
+struct Reached {
+  int64_t slots = 0;
+  bool areCounted = false; ///< one line comes to several
+  int64_t of(int64_t declared) const { return areCounted || !slots ? declared : slots; }
+};
 } // namespace
 
 static std::string spell(const Protocol::Counter &counter) {
@@ -31,14 +39,18 @@ static std::string spell(const Protocol::Counter &counter) {
 /// of these is found at each slot.
 void Check::checkCounters() {
   std::map<const Protocol::Counter *, Found> found;
+  std::map<std::optional<int64_t>, Reached> reached; ///< by rings
   bool isArrivalOpen = false, isWaitOpen = false;
-  auto note = [&](const Line &line, const Warps &warps, int64_t place) {
+  auto note = [&](const Line &line, const Warps &warps, int64_t place, bool isOne) {
     for (const Protocol::Counter &counter : protocol.counters) {
       int64_t slot = (place - counter.at) / kCounterBytes;
       if (place < counter.at || (place - counter.at) % kCounterBytes || slot >= counter.slots)
         continue;
       Found &of = found[&counter];
       (isWait(line) ? of.wait : of.arrive)[warps.role].insert(slot);
+      Reached &ring = reached[counter.ring];
+      ring.slots = std::max(ring.slots, slot + 1);
+      ring.areCounted |= !isOne || !counter.ring;
       return true;
     }
     return false;
@@ -52,7 +64,7 @@ void Check::checkCounters() {
       if (!places)
         (isWait(line) ? isWaitOpen : isArrivalOpen) = true;
       for (int64_t each : places.value_or(SmallVector<int64_t, 0>()))
-        if (!note(line, warps, each)) {
+        if (!note(line, warps, each, places->size() == 1)) {
           fail(line.number, formatv("warps {0} at byte {1} of shared memory here, where the "
                                     "metadata declares no barrier",
                                     isWait(line) ? "wait" : "arrive", each));
@@ -71,7 +83,8 @@ void Check::checkCounters() {
         if (slots && !isSaid)
           fail(kernel.line, formatv("{0}: some {1} at the {2}, which the metadata does not declare",
                                     warps.role->spell(), what, spell(counter)));
-        if (isSaid && slots < counter.slots && !(waits ? isWaitOpen : isArrivalOpen))
+        if (isSaid && slots < reached[counter.ring].of(counter.slots) &&
+            !(waits ? isWaitOpen : isArrivalOpen))
           fail(kernel.line,
                formatv("the metadata declares that {0} {1}s at {2} {3}; the code has it do so at "
                        "{4}",
