@@ -81,7 +81,10 @@ def test_mutants_of_pinned_kernels_are_found(kernel: str) -> None:
     assert not subject.survivors(rng.sample(wrong, min(DRAWN, len(wrong))))
 
 
+# One attention for all: to prove one of its mutants takes seconds.
+ATTENTION = "pinned_kernels.py:attention_by_waves, gfx950, heads of 64"
 ON_AMD = [n for n, pin in PINNED.items() if pin.chip.startswith("gfx") and "gemm" in n]
+ON_AMD.append(ATTENTION)
 
 
 @pytest.mark.skipif(not isa.has_checker(), reason="a package has no tile-check-isa")

@@ -302,7 +302,9 @@ void Description::addChannel(ChannelOp channel) {
     add(counters, members);
   };
   addCounter(plan.full, type.getDepth(), channel.getFull(), of.full);
-  addCounter(plan.empty, type.getDepth(), channel.getEmpty(), of.empty);
+  // All copies of a role meet at one word, each copy by itself at its own.
+  int64_t slots = channel->hasAttr(kMeetsInAttrName) ? 1 : type.getDepth();
+  addCounter(plan.empty, slots, channel.getEmpty(), of.empty);
   for (Operation *user : channel->getUsers())
     if (auto ends = user->getAttrOfType<IntegerAttr>(kEndsAttrName); ends && isa<InitOp>(user))
       addCounter(plan.end, 1, ends.getInt(), of.end);
