@@ -62,7 +62,7 @@ CASES = {  # batch, heads, key heads, queries, keys, head size, and of values
 }
 
 
-@pytest.mark.drawn(8)
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("case", CASES)
 def test_decode(case, rng):
     run(rng, **CASES[case])
@@ -70,7 +70,7 @@ def test_decode(case, rng):
 
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("case", ["lengths", "queries", "small pages"])
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(3)
 def test_emulated_chips(case, chip, rng):
     run(rng, _device=f"emu:{chip}", **CASES[case])
 

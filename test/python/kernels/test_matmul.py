@@ -91,7 +91,7 @@ SCALES = [
 ]  # fmt: skip
 
 
-@pytest.mark.drawn(8)
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("scales", SCALES)
 @pytest.mark.parametrize("form", ["NN", "NT", "TN", "TT"])
 def test_scales_of_f8(scales, form, rng):

@@ -35,7 +35,7 @@ def reference(a, numbers, scales, zeros, group):
     return wide(a) @ wide((q * spread(scales)).astype(a.dtype)).T
 
 
-@pytest.mark.drawn(8)
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("kind", ["u4", "i4", "u4 packed", "i4 packed", "u8", "i8"])
 @pytest.mark.parametrize("group", [32, 64, 96, 128, 256, "all"])
 @pytest.mark.parametrize("zeros", [None, np.float32, np.uint8, BF16])
