@@ -17,8 +17,8 @@
 // Its two groups of four warps take turns besides, by which the tensor cores are never idle.
 // TURNS: remark: a trip of 2 groups takes 2048 cycles at best, and none has less; 'mma 1' begins {{[1-9][0-9]*}} behind 'mma 0'
 
-// On CDNA3 two groups of four warps take turns: the products of one stand beside the softmax of the
-// other, by about half a trip.
+// On CDNA3 two groups of two warps take turns: products and softmax, busy for 512 and 584 cycles of a
+// trip, are under way at once for longer.
 // ONE: remark: a trip takes {{[0-9]+}} cycles by swing modulo scheduling, 1049 at best, and none has less{{$}}
 // TWO: remark: a trip of 2 groups takes 847 cycles at best, and none has less; 'all 1' begins {{[0-9]+}} behind 'all 0'
 
