@@ -39,8 +39,7 @@ public:
 private:
   Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 
-  /// How many elements of the vector in which the leading store's row begins lie in front of it. 0
-  /// if what the accesses reach would no longer lie in the tile.
+  /// How many elements of the vector in which the leading store's row begins lie in front of it.
   Value findShift() {
     StoreOp store = findLeadingStore(phases);
     TypedValue<ViewType> view = store.getView();
@@ -57,36 +56,13 @@ private:
     Value at = arith::MulIOp::create(builder, loc, elements, index(bytes));
     at = arith::AddIOp::create(builder, loc, address, at);
     at = arith::AndIOp::create(builder, loc, at, index(kVectorBytes - 1));
-    Value shift = arith::DivUIOp::create(builder, loc, at, index(bytes));
-    Value end = arith::AddIOp::create(builder, loc, findReach(), shift);
-    Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, end,
-                                       index(phases.getExtent()));
-    return arith::SelectOp::create(builder, loc, fits, shift, index(0));
-  }
-
-  Value findReach() {
-    Value most = index(0);
-    DenseSet<Value> seen;
-    auto reach = [&](TypedValue<ViewType> view, Value tile) {
-      if (!seen.insert(view).second)
-        return;
-      Value extent =
-          DimOp::create(builder, loc, builder.getIndexType(), view, *phases.findDim(tile));
-      most = arith::MaxSIOp::create(builder, loc, most, extent);
-    };
-    for (Operation *op : phases.getCut()) {
-      if (auto load = dyn_cast<LoadOp>(op))
-        reach(load.getView(), load.getResult());
-      if (auto store = dyn_cast<StoreOp>(op))
-        reach(store.getView(), store.getValue());
-    }
-    return most;
+    return arith::DivUIOp::create(builder, loc, at, index(bytes));
   }
 
   template <typename AccessOp>
   void move(AccessOp access, Value tile, Value start) {
     access.getOffsetsMutable()[*phases.findDim(tile)].set(start);
-    access->setAttr(kRaggedAttrName, builder.getUnitAttr());
+    access->setAttr(kRaggedAttrName, builder.getI64IntegerAttr(phases.getExtent()));
   }
 
   /// (i + extent + start) mod extent: what stands in front of the row has come from the tile's end.

@@ -28,8 +28,8 @@ tile.kernel @number(%a: !view) attributes {tile.row_starts = 1 : i64} {
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 tile.kernel @ragged(%a: !view) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{expected 'tile.ragged' on a load or a store of a tile of one row, as a unit}}
-  %x = tile.load %a[%c0, %c0] {tile.ragged} : !view -> tensor<2x1024xf32>
+  // expected-error @+1 {{expected 'tile.ragged' on a load or a store of a tile of one row, as an i64 of at least 1}}
+  %x = tile.load %a[%c0, %c0] {tile.ragged = 1024 : i64} : !view -> tensor<2x1024xf32>
   tile.return
 }
 }

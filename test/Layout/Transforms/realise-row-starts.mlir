@@ -2,8 +2,8 @@
 // RUN: tile-opt %s --tile-realise-row-starts | FileCheck %s
 // RUN: tile-opt %s --tile-realise-row-starts --tile-decide-chunks --tile-realise-chunks | FileCheck %s --check-prefix=CHUNKS
 
-// By how much the row that is stored begins behind a multiple of 16 bytes, in elements, unless the
-// longer of the two rows would no longer lie in the tile. Positions are turned.
+// By how much the row that is stored begins behind a multiple of 16 bytes, in elements. Positions
+// are turned as far.
 // CHECK-LABEL: tile.kernel @norm
 // CHECK-NOT: tile.row_starts
 // CHECK: %[[I:.*]] = tile.program_id x
@@ -12,17 +12,13 @@
 // CHECK: %[[AT:.*]] = tile.address %[[B]]
 // CHECK: %[[LOW:.*]] = arith.andi
 // CHECK: %[[SHIFT:.*]] = arith.divui %[[LOW]]
-// CHECK: %[[N:.*]] = tile.dim %{{.*}}, 1
-// CHECK: %[[END:.*]] = arith.addi %{{.*}}, %[[SHIFT]]
-// CHECK: %[[FITS:.*]] = arith.cmpi sle, %[[END]]
-// CHECK: %[[CHOSEN:.*]] = arith.select %[[FITS]], %[[SHIFT]]
-// CHECK: %[[START:.*]] = arith.subi %{{.*}}, %[[CHOSEN]]
-// CHECK: tile.load %{{.*}}[%[[I]], %[[START]]] {tile.ragged}
+// CHECK: %[[START:.*]] = arith.subi %{{.*}}, %[[SHIFT]]
+// CHECK: tile.load %{{.*}}[%[[I]], %[[START]]] {tile.ragged = 65536 : i64}
 // CHECK: %[[IOTA:.*]] = tile.iota
 // CHECK: %[[SUM:.*]] = arith.addi %[[IOTA]]
 // CHECK: %[[TURNED:.*]] = arith.andi %[[SUM]]
 // CHECK: arith.cmpi slt, %[[TURNED]]
-// CHECK: tile.store %{{.*}}, %[[B]][%[[I]], %[[START]]] {tile.ragged}
+// CHECK: tile.store %{{.*}}, %[[B]][%[[I]], %[[START]]] {tile.ragged = 65536 : i64}
 
 // Chunks of them end where the mask does, which is turned as far.
 // CHUNKS-LABEL: tile.kernel @norm
@@ -30,9 +26,9 @@
 // CHUNKS: arith.addi %{{.*}}, %[[FORTH]]
 // CHUNKS: arith.ceildivui
 // CHUNKS: scf.for
-// CHUNKS: tile.load {{.*}} {tile.ragged}
+// CHUNKS: tile.load {{.*}} {tile.ragged = 65536 : i64}
 // CHUNKS: scf.for
-// CHUNKS: tile.store {{.*}} {tile.ragged}
+// CHUNKS: tile.store {{.*}} {tile.ragged = 65536 : i64}
 !view = !tile.view<?x?xf32>
 #any = #tile.facts<pointer = 16, strides = [4, 4], extents = [0, 1], noalias>
 module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {

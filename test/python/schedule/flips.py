@@ -56,16 +56,14 @@ WORDS = {
 }
 SAID = re.compile(rf'({"|".join(WORDS).replace(".", "[.]")}) = "(\w+)"')
 NUMBERS = re.compile(
-    r"(tile\.(?:write_stage|per_core|warps|block_programs|batch|run|columns|operand_columns))"
+    r"(tile\.(?:write_stage|per_core|warps|block_programs|batch|run|columns|operand_columns|ragged))"
     r" = (\d+)"
 )
 LISTS = re.compile(
     r"\b(part_stages|part_orders|tile\.run|tile\.extents|tile\.chunk) = array<i64: ([\d, ]+)>"
 )
 FLAGS = re.compile(r"(tile\.guarded|tile\.row_starts) = (true|false)")
-MARKS = re.compile(
-    r"(, )?tile\.(?:triggers|whole_rows|ragged|lanes|first_of_pair|share_atomic)\b(?:, )?"
-)
+MARKS = re.compile(r"(, )?tile\.(?:triggers|whole_rows|lanes|first_of_pair|share_atomic)\b(?:, )?")
 
 
 class Flip(NamedTuple):

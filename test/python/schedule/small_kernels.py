@@ -187,6 +187,9 @@ module attributes {tile.target = #nvptx.target<chip = "sm_90a">} {
 """
 RAGGED = (
     TURNED.replace("tile.row_starts = true", "tile.chunk = array<i64: 512, 1>")
-    .replace("] : !view ->", "] {tile.ragged} : !view ->")
-    .replace("] : tensor<1x1024xbf16>, !view", "] {tile.ragged} : tensor<1x1024xbf16>, !view")
+    .replace("] : !view ->", "] {tile.ragged = 1024 : i64} : !view ->")
+    .replace(
+        "] : tensor<1x1024xbf16>, !view",
+        "] {tile.ragged = 1024 : i64} : tensor<1x1024xbf16>, !view",
+    )
 )

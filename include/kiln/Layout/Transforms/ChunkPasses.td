@@ -103,8 +103,8 @@ def RealiseRowStarts : Pass<"tile-realise-row-starts", "::mlir::ModuleOp"> {
     Precondition: the module has a target; no layout is decided. Postcondition: no kernel has
     `tile.row_starts`. Where it was true, tiles along the longest dimension begin at the multiple of
     16 bytes in front of the row that the first store writes, and their accesses have
-    `tile.ragged`. Positions along the dimension are turned: those in front of the row are the last
-    ones. If the row would no longer lie in the tile so, it begins where it did.
+    `tile.ragged`. Tiles are turned: what lies in front of the row is what would come last, and
+    positions along the dimension are turned with it.
 
     What cannot be turned is an error at the op. Where a host runs the kernel the attribute is taken
     off.
@@ -120,8 +120,10 @@ def RealiseRowStarts : Pass<"tile-realise-row-starts", "::mlir::ModuleOp"> {
       %address = tile.address %b : !view
       … %shift: how many elements of the 16 bytes lie in front of row %i of %b
       %start = arith.subi %c0, %shift : index
-      %x = tile.load %a[%i, %start] {tile.ragged} : !view -> tensor<1x1024xf32>
-      tile.store %x, %b[%i, %start] {tile.ragged} : tensor<1x1024xf32>, !view
+      %x = tile.load %a[%i, %start] {tile.ragged = 1024 : i64}
+         : !view -> tensor<1x1024xf32>
+      tile.store %x, %b[%i, %start] {tile.ragged = 1024 : i64}
+         : tensor<1x1024xf32>, !view
     ```
     The tests are `test/Layout/Transforms/realise-row-starts.mlir` and
     `realise-row-starts-invalid.mlir`.

@@ -182,12 +182,14 @@ static LogicalResult verifyAccess(Operation *op, StringRef name, Attribute value
     auto store = dyn_cast<StoreOp>(op);
     Value tile = load ? Value(load.getResult()) : store ? Value(store.getValue()) : Value();
     bool isWhole = tile && !(load ? load.getExtents() : store.getExtents());
-    if (isWhole && isa<UnitAttr>(value) &&
+    auto extent = dyn_cast<IntegerAttr>(value);
+    if (isWhole && extent && extent.getType().isInteger(64) && extent.getInt() >= 1 &&
         llvm::count_if(cast<RankedTensorType>(tile.getType()).getShape(),
                        [](int64_t extent) { return extent != 1; }) <= 1)
       return success();
-    return op->emitError() << "expected '" << name
-                           << "' on a load or a store of a tile of one row, as a unit";
+    return op->emitError()
+           << "expected '" << name
+           << "' on a load or a store of a tile of one row, as an i64 of at least 1";
   }
   if (name == kWriteStageAttrName || name == kHeldAttrName) {
     int64_t least = name == kHeldAttrName;

@@ -10,9 +10,11 @@ namespace kiln::tile {
 /// together or not at all. A row is where the view's stride is 1.
 inline constexpr llvm::StringLiteral kWholeRowsAttrName = "tile.whole_rows";
 
-/// A unit, of a tile of one row: the row may begin and end in the middle of a vector of 16 bytes,
+/// An i64, of a tile of one row: the row may begin and end in the middle of a vector of 16 bytes,
 /// and the tile is accessed by vectors all the same. Where one is not aligned when the kernel runs,
-/// or lies in the row in part, its elements are accessed one by one.
+/// or lies in the row in part, its elements are accessed one by one. The tile is turned: in front
+/// of the row are the elements that lie so many further on, which is the extent of the tile, or of
+/// that of which it is a chunk.
 inline constexpr llvm::StringLiteral kRaggedAttrName = "tile.ragged";
 
 /// Of a load through registers into a ring: the stage at the end of whose trip the tile is written

@@ -15,13 +15,20 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-/// The row's dimension, if threads hold vectors of the tile.
-static std::optional<unsigned> findRaggedRow(Operation *op, const LinearLayout &layout) {
-  if (!op->hasAttr(kRaggedAttrName))
-    return std::nullopt;
-  AccessFacts facts = getAccessFacts(op);
-  return getAccessWidth(facts, std::nullopt, layout) > 1 ? std::optional<unsigned>(facts.dim)
-                                                         : std::nullopt;
+namespace {
+/// The dimension of a row, and the extent by which the tile is turned.
+struct RaggedRow {
+  unsigned dim;
+  int64_t extent;
+};
+} // namespace
+
+/// None if the tile is not ragged.
+static std::optional<RaggedRow> findRaggedRow(Operation *op) {
+  auto extent = op->getAttrOfType<IntegerAttr>(kRaggedAttrName);
+  int dim = getAccessFacts(op).dim;
+  return extent && dim >= 0 ? std::optional(RaggedRow{unsigned(dim), extent.getInt()})
+                            : std::nullopt;
 }
 
 /// Of a word that one thread loads at least.
@@ -80,23 +87,36 @@ static RaggedVector getRagged(ThreadContext &context, RegisterAccess &access, un
   vector.inner = isWithin(llvm::divideCeil(kWordBytes - 1, bytes));
   vector.whole = context.both(context.both(others, isWithin(0)), isAligned);
   Value touches = context.both(others, compare(arith::CmpIPredicate::slt, vector.first, extent));
-  touches = context.both(touches, compare(arith::CmpIPredicate::sge, last, context.index(0)));
   Value isNot =
       arith::XOrIOp::create(context, vector.whole, arith::ConstantIntOp::create(context, 1, 1));
   vector.rest = context.both(touches, isNot);
   return vector;
 }
 
-static Value getElementPointer(ThreadContext &context, Value pointer, Type storage, int64_t at) {
-  return LLVM::GEPOp::create(context, pointer.getType(), storage, pointer,
-                             ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(int32_t(at))});
-}
+namespace {
+/// One of a vector's elements, and whether it lies in the row.
+struct RaggedElement {
+  Value pointer, inRow;
+};
+} // namespace
 
-/// Whether element `at` of a vector lies in the row.
-static Value isInRow(ThreadContext &context, const RegisterAccess &access, unsigned row,
-                     const RaggedVector &vector, int64_t at) {
+/// Of a tile that is turned: in front of the row are the elements `extent` further on.
+static RaggedElement getRaggedElement(ThreadContext &context, const RegisterAccess &access,
+                                      RaggedRow row, const RaggedVector &vector, int64_t at) {
   Value place = arith::AddIOp::create(context, vector.first, context.index(at));
-  return arith::CmpIOp::create(context, arith::CmpIPredicate::ult, place, access.view.extents[row]);
+  Value isInFront =
+      arith::CmpIOp::create(context, arith::CmpIPredicate::slt, place, context.index(0));
+  Value turn =
+      arith::SelectOp::create(context, isInFront, context.index(row.extent), context.index(0));
+  place = arith::AddIOp::create(context, place, turn);
+  Value inRow = arith::CmpIOp::create(context, arith::CmpIPredicate::ult, place,
+                                      access.view.extents[row.dim]);
+  Value offset = arith::AddIOp::create(context, turn, context.index(at));
+  offset = arith::IndexCastOp::create(context, context.getI64Type(), offset);
+  Value pointer =
+      LLVM::GEPOp::create(context, vector.pointer.getType(), getStorageType(access.elementType),
+                          vector.pointer, ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(offset)});
+  return {pointer, inRow};
 }
 
 /// A vector that is not aligned, of the words of 32 bits that it lies in.
@@ -136,10 +156,10 @@ static Value loadWords(ThreadContext &context, Value pointer, VectorType type, C
 /// vectors are not aligned, loads what is left behind that; no other one waits there for any.
 bool kiln::lowerRaggedLoad(ThreadContext &context, LoadOp op) {
   LinearLayout layout = getLayout(op.getResult());
-  std::optional<unsigned> found = findRaggedRow(op, layout);
+  std::optional<RaggedRow> found = findRaggedRow(op);
   if (!found)
     return false;
-  unsigned row = *found;
+  RaggedRow row = *found;
   RegisterAccess access = getRegisterAccess(context, op.getView(), op.getOffsets(), std::nullopt,
                                             getAccessFacts(op), layout);
   Type storage = getStorageType(access.elementType);
@@ -154,7 +174,7 @@ bool kiln::lowerRaggedLoad(ThreadContext &context, LoadOp op) {
   SmallVector<Value> loaded;
   Value isLeft;
   for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
-    RaggedVector vector = getRagged(context, access, row, reg, aligned);
+    RaggedVector vector = getRagged(context, access, row.dim, reg, aligned);
     Value pointer = arith::SelectOp::create(context, vector.whole, vector.pointer, outside);
     loaded.push_back(
         loadGlobal(context, context.getLoc(), type, pointer, access.width * bytes, hints));
@@ -164,9 +184,8 @@ bool kiln::lowerRaggedLoad(ThreadContext &context, LoadOp op) {
   auto loadElements = [&](const RaggedVector &vector) -> Value {
     SmallVector<Value> elements;
     for (int64_t i = 0; i < access.width; ++i) {
-      Value pointer =
-          arith::SelectOp::create(context, isInRow(context, access, row, vector, i),
-                                  getElementPointer(context, vector.pointer, storage, i), outside);
+      RaggedElement element = getRaggedElement(context, access, row, vector, i);
+      Value pointer = arith::SelectOp::create(context, element.inRow, element.pointer, outside);
       elements.push_back(loadGlobal(context, context.getLoc(), storage, pointer, bytes, hints));
     }
     return vector::FromElementsOp::create(context, type, elements);
@@ -207,7 +226,8 @@ bool kiln::lowerRaggedLoad(ThreadContext &context, LoadOp op) {
     for (int64_t i = 0; i < access.width; ++i) {
       Value element = elementAt(context, context.getLoc(), value, i);
       if (!known) {
-        Value isThere = context.both(vector.others, isInRow(context, access, row, vector, i));
+        Value isThere =
+            context.both(vector.others, getRaggedElement(context, access, row, vector, i).inRow);
         element = arith::SelectOp::create(context, isThere, element, context.get(op.getPadding()));
       }
       elements.push_back(element);
@@ -219,10 +239,10 @@ bool kiln::lowerRaggedLoad(ThreadContext &context, LoadOp op) {
 
 bool kiln::lowerRaggedStore(ThreadContext &context, StoreOp op) {
   LinearLayout layout = getLayout(op.getValue());
-  std::optional<unsigned> found = findRaggedRow(op, layout);
+  std::optional<RaggedRow> found = findRaggedRow(op);
   if (!found)
     return false;
-  unsigned row = *found;
+  RaggedRow row = *found;
   RegisterAccess access = getRegisterAccess(context, op.getView(), op.getOffsets(), std::nullopt,
                                             getAccessFacts(op), layout);
   Type storage = getStorageType(access.elementType);
@@ -237,7 +257,7 @@ bool kiln::lowerRaggedStore(ThreadContext &context, StoreOp op) {
   for (int64_t reg = 0; reg < layout.getInSize(kRegister); reg += access.width) {
     if (reg & repeated)
       continue;
-    RaggedVector vector = getRagged(context, access, row, reg, aligned);
+    RaggedVector vector = getRagged(context, access, row.dim, reg, aligned);
     ArrayRef<Value> parts = ArrayRef<Value>(elements).slice(reg, access.width);
     Value value = castBits(context, makeVector(context, context.getLoc(), parts), storage);
     context.emitIf(context.both(vector.whole, owner), [&] {
@@ -251,11 +271,10 @@ bool kiln::lowerRaggedStore(ThreadContext &context, StoreOp op) {
     for (const auto &each : vectors)
       for (int64_t i = 0; i < access.width; ++i) {
         const RaggedVector &vector = each.second;
-        Value isOwn = context.both(vector.rest, isInRow(context, access, row, vector, i));
-        context.emitIf(isOwn, [&] {
-          Value element = castBits(context, elements[each.first + i], storage);
-          storeGlobal(context, context.getLoc(), element,
-                      getElementPointer(context, vector.pointer, storage, i), bytes, hints);
+        RaggedElement element = getRaggedElement(context, access, row, vector, i);
+        context.emitIf(context.both(vector.rest, element.inRow), [&] {
+          Value value = castBits(context, elements[each.first + i], storage);
+          storeGlobal(context, context.getLoc(), value, element.pointer, bytes, hints);
         });
       }
   });
