@@ -17,8 +17,8 @@ import kiln
 def attention(
     q: kiln.View, k: kiln.View, v: kiln.View, out: kiln.View, scale: kiln.f32,
     CAUSAL: kiln.constexpr, D: kiln.constexpr,
-    BM: kiln.tunable = kiln.tunable(64, 16, 128, 192),
-    BN: kiln.tunable = kiln.tunable(64, 128),
+    BM: kiln.tunable = kiln.tunable(64, 32, 128, 192),
+    BN: kiln.tunable = kiln.tunable(64, 32, 128),
 ):  # fmt: skip
     batch, heads, M, _ = q.shape
     kv_heads, N = k.shape[1], k.shape[2]

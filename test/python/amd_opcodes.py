@@ -163,8 +163,8 @@ NAMED = frozenset(
     + [f"{unit}_cvt_{to}_{of}" for unit in "vs" for to in (
         "f16", "f32", "f64", "i32", "u32", "i16", "u16") for of in (
         "f16", "f32", "f64", "i32", "u32", "i16", "u16", "ubyte0", "ubyte1", "ubyte2", "ubyte3")]
-    + ["v_cvt_pk_bf16_f32", "v_cvt_pkrtz_f16_f32", "v_cvt_pk_rtz_f16_f32", "v_cvt_f32_bf16",
-       "v_cvt_flr_i32_f32", "v_cvt_floor_i32_f32", "v_cvt_pk_u8_f32", "v_pack_b32_f16"]
+    + ["v_cvt_pk_bf16_f32", "v_cvt_pk_f16_f32", "v_cvt_pkrtz_f16_f32", "v_cvt_pk_rtz_f16_f32",
+       "v_cvt_f32_bf16", "v_cvt_flr_i32_f32", "v_cvt_floor_i32_f32", "v_cvt_pk_u8_f32", "v_pack_b32_f16"]
     # Of 16 and of 64 bits, with a carry, of masks, and by a table.
     + [f"v_{op}16" for op in ("add_u", "add_nc_u", "sub_u", "sub_nc_u", "subrev_u", "mul_lo_u",
                               "and_b", "or_b", "xor_b", "not_b", "mov_b", "cndmask_b", "lshlrev_b",

@@ -14,13 +14,14 @@ using namespace mlir;
 using namespace kiln;
 using namespace kiln::tile;
 
-int64_t kiln::countUsualWarps(int64_t elements, const Chip &chip) {
+int64_t kiln::countUsualWarps(int64_t elements, const Chip &chip, int64_t reductions) {
   constexpr int64_t kMostElementsPerThread = 64;
   int64_t reach = llvm::PowerOf2Ceil(chip.registersPerThread);
   auto wantsMore = [&](int64_t warps) {
     int64_t threads = warps * chip.warpSize;
+    bool isLast = 2 * warps == kUsualWarps && reductions >= 2;
     if (warps < kUsualWarps)
-      return elements >= 2 * threads * kFewestElementsPerThread;
+      return elements >= 2 * threads * kFewestElementsPerThread * (isLast ? 2 : 1);
     return elements > threads * kMostElementsPerThread && threads * reach < chip.registersPerCore;
   };
   int64_t warps = 1;
@@ -42,7 +43,12 @@ int64_t kiln::countWarps(KernelOp kernel, const Chip &chip) {
       if (auto tensor = dyn_cast<RankedTensorType>(type))
         largest = std::max(largest, tensor.getNumElements());
   });
-  return countUsualWarps(largest, chip);
+  int64_t reductions = 0;
+  kernel.getBody().walk([&](ReduceOp op) {
+    auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+    reductions += type.getNumElements() == largest;
+  });
+  return countUsualWarps(largest, chip, reductions);
 }
 
 /// A dot of precision tf32x3 that need not be split is exact instead.

@@ -18,6 +18,9 @@ using namespace kiln::tile;
 
 /// Of shorter rows the two ends are too much: several run in step, each lane with elements of one.
 static constexpr int64_t kFewestElements = 1024;
+/// Longer rows are cut into chunks. Of 50257 bf16 numbers a softmax turned took 711 us on an H200,
+/// and 131 as it was: all of a thread's words did not fit its registers.
+static constexpr int64_t kMostElements = 16384;
 
 static bool isUndecided(KernelOp kernel) {
   bool isOpen = findDecision(kernel, [](const Decision &decision) {
@@ -40,7 +43,8 @@ static bool isWorthIt(KernelOp kernel) {
   if (!isUndecided(kernel))
     return false;
   ChunkPhases phases(kernel);
-  if (phases.getExtent() < kFewestElements || findTurnObstacle(phases))
+  if (phases.getExtent() < kFewestElements || phases.getExtent() > kMostElements ||
+      findTurnObstacle(phases))
     return false;
   return llvm::any_of(phases.getCut(), [](Operation *op) {
     if (auto store = dyn_cast<StoreOp>(op))

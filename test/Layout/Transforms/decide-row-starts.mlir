@@ -10,6 +10,9 @@
 // CHECK-NOT: tile.row_starts
 // CHECK-LABEL: tile.kernel @short
 // CHECK-NOT: tile.row_starts
+// Rows that are cut into chunks stay.
+// CHECK-LABEL: tile.kernel @long
+// CHECK-NOT: tile.row_starts
 !view = !tile.view<?x?xf32>
 #any = #tile.facts<pointer = 16, strides = [4, 4], extents = [0, 1], noalias>
 #ends = #tile.facts<pointer = 16, strides = [16, 4], extents = [0, 1], noalias>
@@ -41,6 +44,13 @@ tile.kernel @short(%a: !view {tile.facts = #any}, %b: !view {tile.facts = #any})
   %i = tile.program_id x
   %x = tile.load %a[%i, %c0] : !view -> tensor<1x512xf32>
   tile.store %x, %b[%i, %c0] : tensor<1x512xf32>, !view
+  tile.return
+}
+tile.kernel @long(%a: !view {tile.facts = #any}, %b: !view {tile.facts = #any}) {
+  %c0 = arith.constant 0 : index
+  %i = tile.program_id x
+  %x = tile.load %a[%i, %c0] : !view -> tensor<1x65536xf32>
+  tile.store %x, %b[%i, %c0] : tensor<1x65536xf32>, !view
   tile.return
 }
 }
