@@ -56,11 +56,12 @@ def is_open(problem: str) -> bool:
     return all("not decided: " in line for line in problem.splitlines())
 
 
-def check(assembly: bytes, allow_strong: bool = False) -> bytes:
-    """Fails if anything is wrong, or an opcode has no entry; gives what is printed."""
+def check(assembly: bytes, allow_strong: bool = False, drawn: bool = True) -> bytes:
+    """Fails if anything is wrong; gives what is printed. Of kernels that are the same in each run, not
+    `drawn`, each opcode must have an entry, too: who draws another would find one by chance."""
     printed, problem = read_back(assembly, allow_strong)
     assert not problem, problem
-    strange = unknown(assembly)
+    strange = [] if drawn else unknown(assembly)
     assert not strange, f"expected an entry in amd_opcodes.py of {', '.join(strange)}"
     return printed
 

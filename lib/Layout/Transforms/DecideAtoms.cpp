@@ -44,9 +44,9 @@ int64_t kiln::countWarps(KernelOp kernel, const Chip &chip) {
         largest = std::max(largest, tensor.getNumElements());
   });
   int64_t reductions = 0;
-  kernel.getBody().walk([&](ReduceOp op) {
+  kernel.getBody().walk([&](ReduceOp op) { // of one row, which all warps share
     auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-    reductions += type.getNumElements() == largest;
+    reductions += type.getNumElements() == largest && type.getDimSize(op.getAxis()) == largest;
   });
   return countUsualWarps(largest, chip, reductions);
 }

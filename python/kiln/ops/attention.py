@@ -128,7 +128,7 @@ def attention_alone(
     q: kiln.View, k: kiln.View, v: kiln.View, out: kiln.View, scale: kiln.f32, exponent: kiln.f32,
     left: kiln.i32, right: kiln.i32,
     MASK: kiln.constexpr, PRECISION: kiln.constexpr, D: kiln.constexpr, DV: kiln.constexpr,
-    BM: kiln.tunable = kiln.tunable(64, 128, 32),
+    BM: kiln.tunable = kiln.tunable(64, 128, 192, 32),
     BN: kiln.tunable = kiln.tunable(64, 128, 32),
 ):  # fmt: skip
     i, h, b = kiln.grid(kiln.cdiv(q.shape[2], BM), q.shape[1], q.shape[0])
@@ -143,7 +143,7 @@ def attention_with(
     q: kiln.View, k: kiln.View, v: kiln.View, out: kiln.View, lse: kiln.View | None, lengths: tuple,
     scale: kiln.f32, exponent: kiln.f32, left: kiln.i32, right: kiln.i32,
     MASK: kiln.constexpr, PRECISION: kiln.constexpr, D: kiln.constexpr, DV: kiln.constexpr,
-    BM: kiln.tunable = kiln.tunable(64, 128, 32),
+    BM: kiln.tunable = kiln.tunable(64, 128, 192, 32),
     BN: kiln.tunable = kiln.tunable(64, 128, 32),
 ):  # fmt: skip
     i, h, b = kiln.grid(kiln.cdiv(q.shape[2], BM), q.shape[1], q.shape[0])

@@ -30,8 +30,9 @@ KERNELS = list(schedule_catalogue.KERNELS)
 # On each chip that are accepted; seeds of each; and seconds of the process, within which so many are
 # drawn on any machine.
 COUNT, APART, SECONDS = 17, 1000, 1500
-# Of how many of these the final code is read back: about a second each.
-READ = 6
+# Of how many of each chip the final code is read back, about a second each, from which seed on: always
+# the same, since what tile-check-isa accuses falsely is not all known. Campaigns read all.
+READ, READ_FROM = 6, 80_000
 AGAIN = "KILN_SCHEDULE_SEED"  # the first seed, to draw again what has been found
 
 
@@ -67,12 +68,11 @@ def found(seed: int, chip: str, said: str) -> str:
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_random_schedules_are_obeyed_or_refused(chip):
-    """Until so many are obeyed. The final code of the first ones keeps the protocol that it declares."""
+    """Until so many are obeyed."""
     accepted, seeds = 0, itertools.count(first_seed(chip))
     end = time.process_time() + SECONDS
     for seed in seeds:
-        reads_code = accepted < READ and isa.has_checker()
-        said = schedule_check.check(drawn(seed, chip), reads_code=reads_code)
+        said = schedule_check.check(drawn(seed, chip))
         assert not said or said.startswith("refused: "), found(seed, chip, said)
         accepted += not said
         if accepted == COUNT:
@@ -80,6 +80,18 @@ def test_random_schedules_are_obeyed_or_refused(chip):
         assert time.process_time() < end, f"{accepted} of {COUNT} were obeyed in {SECONDS} seconds"
         refused = seed + 1 - first_seed(chip) - accepted
         assert refused <= 5 * (accepted + 5), "who refuses everything computes nothing wrong"
+
+
+@pytest.mark.skipif(not isa.has_checker(), reason="a package has no tile-check-isa")
+@pytest.mark.parametrize("chip", CHIPS)
+def test_final_code_keeps_the_protocol_that_it_declares(chip):
+    accepted = 0
+    for seed in itertools.count(READ_FROM + APART * list(CHIPS).index(chip)):
+        said = schedule_check.check(drawn(seed, chip), reads_code=True)
+        assert not said or said.startswith("refused: "), found(seed, chip, said)
+        accepted += not said
+        if accepted == READ:
+            break
 
 
 def test_100_schedules_are_drawn_of_which_all_are_kernels_and_a_quarter_odd() -> None:
